@@ -1,0 +1,152 @@
+package lease
+
+import (
+	"time"
+)
+
+// State is one topic: its leases, its queue, its fence. The zero value is not ready; use [New].
+type State struct {
+	keep      time.Duration
+	capacity  int // 0: not declared
+	fence     Fence
+	suspended bool
+
+	permits map[Token]*permit
+	oldest  *permit // by fence, a doubly linked list
+	newest  *permit
+	leases  deadlines[*permit]
+	slots   slots
+	spare   *permit // one ended permit for the next grant
+
+	queue   queue
+	waiting map[Token]*waiter // those present
+	waits   deadlines[*waiter]
+
+	tickets map[Key]ticket
+	spent   []spentKey // in the order they will be forgotten
+}
+
+// permit is a lease that lives.
+type permit struct {
+	deadline
+	Lease
+	key      Key
+	asked    time.Duration // the ttl it was acquired with, which a repeated acquire must agree with
+	enqueued time.Time
+	older    *permit
+	newer    *permit
+}
+
+// waiter is a place in the queue.
+type waiter struct {
+	deadline
+	token    Token // of the request that waits; zero while away
+	key      Key
+	who      Who
+	ttl      time.Duration
+	enqueued time.Time
+	place    int
+	present  bool
+}
+
+// ticket is what a key has: a place, a lease, or (with neither) nothing ever again until it is forgotten.
+type ticket struct {
+	waiter *waiter
+	permit *permit
+}
+
+type spentKey struct {
+	key   Key
+	until time.Time
+}
+
+// New makes a topic that nobody has used. Its fences start above floor; keep is how long the place of a ticket
+// whose client went away is kept, and how long a spent key is remembered.
+func New(floor Fence, keep time.Duration) *State {
+	return &State{keep: keep, fence: floor}
+}
+
+// Suspend stops grants (releases, renewals and waiting go on), or lets them resume with the next [State.Settle].
+func (s *State) Suspend(on bool) { s.suspended = on }
+
+// Fence is the highest fence granted so far, or the floor.
+func (s *State) Fence() Fence { return s.fence }
+
+// Capacity is how many may hold the topic at once, 0 while nobody has declared it.
+func (s *State) Capacity() int { return s.capacity }
+
+// Held is how many hold the topic.
+func (s *State) Held() int { return len(s.permits) }
+
+// Waiting is how many places the queue has, those of clients that are away included.
+func (s *State) Waiting() int { return s.queue.len() }
+
+// Idle tells whether the topic could be forgotten but for its fence and capacity: no lease, no place,
+// no spent key that must still be refused.
+func (s *State) Idle() bool {
+	return len(s.permits) == 0 && s.queue.len() == 0 && len(s.tickets) == 0
+}
+
+// NextDue is when [State.Settle] next has something to do, if nothing happens before.
+func (s *State) NextDue() (at time.Time, ok bool) {
+	nearer := func(t time.Time) {
+		if !ok || t.Before(at) {
+			at, ok = t, true
+		}
+	}
+	if s.waits.len() > 0 {
+		nearer(s.waits.nearest().at)
+	}
+	if s.leases.len() > 0 {
+		nearer(s.leases.nearest().at)
+	}
+	if len(s.spent) > 0 {
+		nearer(s.spent[0].until)
+	}
+	return at, ok
+}
+
+// HolderNames lists who holds the topic, by fence.
+func (s *State) HolderNames() []string {
+	names := make([]string, 0, len(s.permits))
+	for p := s.oldest; p != nil; p = p.newer {
+		names = append(names, p.Who.Name)
+	}
+	return names
+}
+
+// Status shows the topic to anybody.
+func (s *State) Status() Status {
+	st := Status{
+		Capacity: s.capacity,
+		Holders:  make([]Holder, 0, len(s.permits)),
+		Waiters:  make([]Waiter, 0, s.queue.len()),
+	}
+	for p := s.oldest; p != nil; p = p.newer {
+		st.Holders = append(st.Holders, Holder{
+			Who: p.Who, Fence: p.Fence, Slot: p.Slot, Since: p.Since, Renewed: p.Renewed, Expires: p.Expires,
+		})
+	}
+	s.queue.each(func(w *waiter) {
+		st.Waiters = append(st.Waiters, Waiter{
+			Who: w.who, Position: len(st.Waiters) + 1, Enqueued: w.enqueued, Away: !w.present,
+		})
+	})
+	return st
+}
+
+// held states the facts for one who got nothing; key says whose position to tell.
+func (s *State) held(kind error, key Key, now time.Time) *HeldError {
+	e := &HeldError{Kind: kind, Holders: s.HolderNames(), Waiting: s.queue.len()}
+	if s.leases.len() > 0 {
+		e.RetryAfter = s.leases.nearest().at.Sub(now)
+	}
+	if w := s.tickets[key].waiter; w != nil {
+		e.Position = s.queue.position(w)
+	}
+	return e
+}
+
+// TimeoutError says why the wait that the event ended got nothing. The event must be the last one applied
+// that concerns its key.
+func (s *State) TimeoutError(e *Event) *HeldError { return s.held(ErrTimeout, e.Key, e.At) }

@@ -1,0 +1,101 @@
+package lease
+
+import "time"
+
+// Step runs one command at now: what is due is settled first, then the command is decided and applied, then
+// what has become possible by it is granted. The events are appended to out in the order they took effect, also
+// when the command is refused: what was due happened all the same.
+func (s *State) Step(c *Command, now time.Time, out []Event) (Outcome, []Event, error) {
+	out = s.Settle(now, out)
+	mark := len(out)
+	out, err := s.Decide(c, now, out)
+	for i := mark; i < len(out); i++ {
+		s.Apply(&out[i])
+	}
+	if err != nil {
+		return Outcome{}, out, s.explain(err, c, now)
+	}
+	result := s.outcome(c, out[mark:])
+	out = s.Settle(now, out)
+	if c.Op == Acquire && result.Waiting {
+		if p := s.permits[c.Token]; p != nil { // granted by the settling: a place that came back to a free permit
+			result = Outcome{Lease: p.Lease}
+		}
+	}
+	return result, out, nil
+}
+
+// explain turns the bare refusal into one with facts; they are those after the refusal, a refreshed place included.
+func (s *State) explain(err error, c *Command, now time.Time) error {
+	if err == ErrBusy {
+		return s.held(ErrBusy, c.Key, now)
+	}
+	return err
+}
+
+// outcome tells the asker what became of its command, from the events that it caused.
+func (s *State) outcome(c *Command, caused []Event) Outcome {
+	switch c.Op {
+	case Acquire:
+		if p := s.permits[c.Token]; p != nil {
+			return Outcome{Lease: p.Lease}
+		}
+		if p := s.tickets[c.Key].permit; p != nil {
+			return Outcome{Lease: p.Lease, Replayed: true}
+		}
+		return Outcome{Waiting: true}
+	case Renew, Check:
+		return Outcome{Lease: s.permits[c.Token].Lease}
+	case Release, GiveUp:
+		for i := range caused {
+			if e := &caused[i]; e.Kind == Released {
+				return Outcome{Lease: Lease{Token: e.Token, Who: e.Who, Fence: e.Fence, Slot: e.Slot,
+					Capacity: s.capacity, TTL: e.TTL, Since: e.Since, Expires: e.Expires}}
+			}
+			if caused[i].Kind == Left {
+				return Outcome{LeftQueue: true}
+			}
+		}
+	}
+	return Outcome{}
+}
+
+// Settle applies everything that is due at now and grants what is free, in the order that the package promises.
+func (s *State) Settle(now time.Time, out []Event) []Event {
+	for {
+		e, ok := s.due(now)
+		if !ok {
+			return out
+		}
+		s.Apply(&e)
+		out = append(out, e)
+	}
+}
+
+// due gives the next event that time alone brings about.
+func (s *State) due(now time.Time) (Event, bool) {
+	if s.waits.len() > 0 && !s.waits.nearest().at.After(now) {
+		return s.waitOver(s.waits.nearest(), now), true
+	}
+	if s.leases.len() > 0 && !s.leases.nearest().at.After(now) {
+		return s.ended(s.leases.nearest(), Expired, now), true
+	}
+	if len(s.spent) > 0 && !s.spent[0].until.After(now) {
+		return Event{Kind: Forgotten, At: now, Key: s.spent[0].key}, true
+	}
+	if w := s.queue.first(); w != nil && s.refusal() == nil && s.hasRoom() {
+		return s.grantWaiter(w, now), true
+	}
+	return Event{}, false
+}
+
+// waitOver ends a request's wait: a ticket's place is kept for a while, and then ends for good.
+func (s *State) waitOver(w *waiter, now time.Time) Event {
+	switch {
+	case !w.present:
+		return s.leaves(w, Lapsed, now)
+	case w.key.IsZero():
+		return s.leaves(w, TimedOut, now)
+	}
+	return s.detaches(w, TimedOut, now)
+}
