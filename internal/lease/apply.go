@@ -155,10 +155,10 @@ func (s *State) dropWaiter(w *waiter) {
 	}
 }
 
-// spend remembers the event's key as one that gets nothing, until the event's deadline.
+// spend remembers the event's key as one that gets nothing, for the keep window from the event on.
 func (s *State) spend(e *Event) {
 	s.setTicket(e.Key, ticket{})
-	s.spent = append(s.spent, spentKey{e.Key, e.Deadline})
+	s.spent = append(s.spent, spentKey{e.Key, e.At.Add(s.keep)})
 }
 
 func (s *State) applyForgotten(e *Event) {

@@ -106,7 +106,7 @@ func (s *State) decideGiveUp(c *Command, now time.Time, out []Event) []Event {
 	case known || c.Key.IsZero():
 		return out
 	}
-	return append(out, Event{Kind: Spent, At: now, Key: c.Key, Deadline: now.Add(s.keep)})
+	return append(out, Event{Kind: Spent, At: now, Key: c.Key})
 }
 
 func (s *State) decideAbandon(c *Command, now time.Time, out []Event) []Event {
@@ -187,23 +187,15 @@ func (s *State) grant(now time.Time) Event {
 
 // ended is the end of a lease, of whichever kind.
 func (s *State) ended(p *permit, kind Kind, now time.Time) Event {
-	e := Event{
+	return Event{
 		Kind: kind, At: now, Token: p.Token, Key: p.key, Who: p.Who, Fence: p.Fence, Slot: p.Slot,
 		Capacity: s.capacity, TTL: p.TTL, Since: p.Since, Enqueued: p.enqueued, Expires: p.Expires,
 	}
-	if !p.key.IsZero() {
-		e.Deadline = now.Add(s.keep)
-	}
-	return e
 }
 
 // leaves is the end of a place. Only one who gave up spends its key: a wait that ran out may begin anew.
 func (s *State) leaves(w *waiter, why Cause, now time.Time) Event {
-	e := Event{Kind: Left, Cause: why, At: now, Token: w.token, Key: w.key, Who: w.who, Enqueued: w.enqueued}
-	if why == GaveUp {
-		e.Deadline = now.Add(s.keep)
-	}
-	return e
+	return Event{Kind: Left, Cause: why, At: now, Token: w.token, Key: w.key, Who: w.who, Enqueued: w.enqueued}
 }
 
 func (s *State) detaches(w *waiter, why Cause, now time.Time) Event {

@@ -30,7 +30,7 @@ const (
 	Reattached
 	// Left: a waiter is gone for good; Cause says why. Durable if it had a Key.
 	Left
-	// Spent: Key gave up before it had anything; until Deadline it gets nothing. Durable.
+	// Spent: Key gave up before it had anything; for the keep window it gets nothing. Durable.
 	Spent
 	// Forgotten: the spent Key is no longer remembered.
 	Forgotten
@@ -86,7 +86,7 @@ type Event struct {
 	Since      time.Time // when the lease was granted
 	Enqueued   time.Time // when the wait began; zero when it never waited
 	Expires    time.Time // when the lease ends unless renewed
-	Deadline   time.Time // when a wait, a kept place or a spent key's memory ends
+	Deadline   time.Time // when a wait or a kept place ends
 	By         string    // Forced: who did it
 }
 
