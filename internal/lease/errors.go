@@ -29,6 +29,8 @@ var (
 	ErrWaitersLimit = errors.New("too many are waiting")
 	// ErrSuspended: no grants are made now, because they could not be kept safe.
 	ErrSuspended = errors.New("grants are suspended")
+	// ErrStorage: what was asked could not be made safe. Whether it took effect is unknown, like a lost answer.
+	ErrStorage = errors.New("could not be stored")
 	// ErrFenceExhausted: the topic has used up its fences. At a million grants a second that takes 285 years.
 	ErrFenceExhausted = errors.New("no fence is left on this topic")
 )

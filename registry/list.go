@@ -1,0 +1,89 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/topicactor"
+)
+
+// Listed is one topic and its status.
+type Listed struct {
+	Topic  lease.Topic
+	Status lease.Status
+}
+
+// List gives the status of every topic whose name begins with prefix, by name. Each is true at its own moment, not
+// all at one.
+func (r *Registry) List(ctx context.Context, prefix string) ([]Listed, error) {
+	var all []Listed
+	for _, topic := range r.names(prefix) {
+		answer, err := r.Do(ctx, topic, lease.Command{Op: lease.Look})
+		if err != nil {
+			return nil, err
+		}
+		if answer.Status.Capacity != 0 { // only watched so far, or reaped meanwhile
+			all = append(all, Listed{topic, answer.Status})
+		}
+	}
+	return all, nil
+}
+
+func (r *Registry) names(prefix string) []lease.Topic {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []lease.Topic
+	for t := range r.topics {
+		if strings.HasPrefix(string(t), prefix) {
+			names = append(names, t)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Len is how many topics are live.
+func (r *Registry) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.topics)
+}
+
+// Poke makes every topic settle again, because what the journal can keep has changed.
+func (r *Registry) Poke() {
+	for _, a := range r.actors() {
+		a.Poke()
+	}
+}
+
+// Stop ends all actors and waits until their goroutines have ended or the context has. Whoever waits in a topic is
+// told [topicactor.ErrStopped], as is whoever comes later.
+func (r *Registry) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	actors := r.actors()
+	for _, a := range actors {
+		a.Stop()
+	}
+	for _, a := range actors {
+		select {
+		case <-a.Done():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (r *Registry) actors() []*topicactor.Actor {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*topicactor.Actor, 0, len(r.topics))
+	for _, e := range r.topics {
+		all = append(all, e.actor)
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package topicactor
+
+import (
+	"sync/atomic"
+	"time"
+
+	"legible.sh/mutex/internal/lease"
+)
+
+const (
+	// mailboxSize is how many requests may lie in a topic's mailbox before senders wait.
+	mailboxSize = 16
+	// turnSize bounds a turn, so that the first answer of a busy topic does not wait for ever more requests.
+	turnSize = 64
+)
+
+// Journal makes events safe. Implementations serve many actors at once; one actor calls it from its own goroutine.
+type Journal interface {
+	// Append returns when the durable ones among the events are safe. It must not keep the slice. On an error the
+	// actor shows nothing of the events, and goes back to what Recall gives.
+	Append(topic lease.Topic, events []lease.Event) error
+	// Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now.
+	Recall(topic lease.Topic, now time.Time) []lease.Event
+	// Suspended tells that no grants can be kept safe at present. It is asked once a turn.
+	Suspended() bool
+}
+
+// Config is what an actor needs. Topic, Journal and Gate must be set.
+type Config struct {
+	Topic   lease.Topic
+	Floor   lease.Fence   // fences start above it
+	Keep    time.Duration // how long a ticket keeps the place of one who is away
+	Journal Journal
+	// Gate is closed when the actor may begin: not before the journal was read back.
+	Gate <-chan struct{}
+	// Observe is shown events once they are safe. It must neither block nor keep the slice. May be nil.
+	Observe func(lease.Topic, []lease.Event)
+	// OnIdle is called when the topic became idle and no request brought that about. May be nil.
+	OnIdle func(*Actor)
+}
+
+// Actor is the handle of one topic's goroutine.
+type Actor struct {
+	config  Config
+	mailbox chan *request
+	poke    chan struct{} // holds one: settle again
+	stop    chan struct{} // closed by Stop
+	done    chan struct{} // closed by the loop when it has ended
+
+	// Published by the loop before it answers, read by the registry.
+	life  atomic.Uint32 // a life
+	fence atomic.Uint64
+}
+
+// life is what the loop publishes of its state.
+type life uint32
+
+const (
+	pristine life = iota // never used: as if it did not exist
+	idle                 // used, but nothing lives in it
+	busy
+)
+
+// Start begins a topic's goroutine. It runs until [Actor.Stop].
+func Start(c Config) *Actor {
+	a := &Actor{
+		config:  c,
+		mailbox: make(chan *request, mailboxSize),
+		poke:    make(chan struct{}, 1),
+		stop:    make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	a.fence.Store(uint64(c.Floor))
+	a.life.Store(uint32(busy)) // until the loop has looked
+	go a.loop()
+	return a
+}
+
+// Topic is the topic's name.
+func (a *Actor) Topic() lease.Topic { return a.config.Topic }
+
+// Stop ends the goroutine: whoever waits is told [ErrStopped], watchers get their last frame. It does not wait;
+// [Actor.Done] does. It must be called once.
+func (a *Actor) Stop() { close(a.stop) }
+
+// Done is closed when the goroutine has ended.
+func (a *Actor) Done() <-chan struct{} { return a.done }
+
+// Poke makes the topic settle again, because the journal's state changed.
+func (a *Actor) Poke() {
+	select {
+	case a.poke <- struct{}{}:
+	default: // it will
+	}
+}
+
+// Idle tells whether the topic could be reaped: no lease, no place, no key to remember.
+func (a *Actor) Idle() bool { return life(a.life.Load()) != busy }
+
+// Pristine tells whether nobody was ever granted anything here, so that nothing is lost by forgetting the name.
+func (a *Actor) Pristine() bool { return life(a.life.Load()) == pristine }
+
+// Fence is the highest fence granted so far.
+func (a *Actor) Fence() lease.Fence { return lease.Fence(a.fence.Load()) }

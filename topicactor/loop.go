@@ -1,0 +1,278 @@
+package topicactor
+
+import (
+	"fmt"
+	"time"
+
+	"legible.sh/mutex/internal/lease"
+)
+
+// topic is what the goroutine owns: a local variable of its loop.
+type topic struct {
+	*Actor
+	state   *lease.State
+	parked  map[lease.Token]*request // acquires that wait, by the token they will get
+	timer   *time.Timer
+	armed   time.Time // when the timer fires; zero: not armed
+	watched watched
+}
+
+// loop is the topic's goroutine: it exists to be the only one that touches the topic.
+func (a *Actor) loop() {
+	defer close(a.done)
+	select {
+	case <-a.config.Gate:
+	case <-a.stop:
+		return
+	}
+	t := topic{Actor: a, timer: time.NewTimer(time.Hour)}
+	defer t.timer.Stop()
+	t.timer.Stop()
+	t.rebuild(time.Now())
+	t.turn(nil)
+	for {
+		select {
+		case r := <-a.mailbox:
+			t.turn(r)
+		case <-t.timer.C:
+			t.armed = time.Time{}
+			t.turn(nil)
+		case <-a.poke:
+			t.turn(nil)
+		case <-a.stop:
+			t.end()
+			return
+		}
+	}
+}
+
+// rebuild makes the state what the journal last acknowledged.
+func (t *topic) rebuild(now time.Time) {
+	t.state = lease.New(t.config.Floor, t.config.Keep)
+	for _, e := range t.config.Journal.Recall(t.config.Topic, now) {
+		t.state.Apply(&e)
+	}
+	t.parked = nil
+}
+
+// turn runs the first request, if any, and those that wait behind it, and lets their answers out once all they rest
+// on is safe.
+func (t *topic) turn(first *request) {
+	now := time.Now()
+	out := outgoings.Get().(*outgoing)
+	defer out.free()
+	t.state.Suspend(t.config.Journal.Suspended())
+	if first == nil {
+		t.settle(now, out)
+	} else {
+		t.run(first, now, out)
+		t.runWaiting(now, out)
+	}
+	if err := t.store(now, out); err != nil {
+		t.fail(err, now, out)
+	}
+	idled := t.publish()
+	t.arm()
+	t.deliver(out)
+	if idled && first == nil && t.config.OnIdle != nil {
+		t.config.OnIdle(t.Actor)
+	}
+}
+
+// runWaiting runs what already lies in the mailbox, in the same turn.
+func (t *topic) runWaiting(now time.Time, out *outgoing) {
+	for range turnSize - 1 {
+		select {
+		case r := <-t.mailbox:
+			t.run(r, now, out)
+		default:
+			return
+		}
+	}
+}
+
+func (t *topic) run(r *request, now time.Time, out *outgoing) {
+	if r.watch != nil {
+		t.settle(now, out)
+		t.subscription(r, out)
+		return
+	}
+	mark := len(out.events)
+	var err error
+	r.answer.Outcome, out.events, err = t.state.Step(&r.Command, now, out.events)
+	r.answer.Queued = now.Sub(r.sent)
+	t.note(out, mark)
+	switch {
+	case err != nil:
+		out.answer(r, err)
+	case r.answer.Waiting:
+		t.park(r)
+	default:
+		t.complete(r, out.events[mark:])
+		out.answer(r, nil)
+	}
+}
+
+func (t *topic) settle(now time.Time, out *outgoing) {
+	mark := len(out.events)
+	out.events = t.state.Settle(now, out.events)
+	t.note(out, mark)
+}
+
+func (t *topic) park(r *request) {
+	if t.parked == nil {
+		t.parked = make(map[lease.Token]*request)
+	}
+	t.parked[r.Token] = r
+}
+
+// complete adds to an answer what only the asker of this operation is told.
+func (t *topic) complete(r *request, caused []lease.Event) {
+	switch r.Op {
+	case lease.Acquire:
+		r.answer.Holders = t.state.HolderNames()
+	case lease.Look:
+		r.answer.Status = t.state.Status()
+	case lease.Force:
+		for i := range caused {
+			if e := &caused[i]; e.Kind == lease.Forced {
+				r.answer.Forced = append(r.answer.Forced, lease.Holder{
+					Who: e.Who, Fence: e.Fence, Slot: e.Slot, Since: e.Since, Expires: e.Expires,
+				})
+			}
+		}
+	}
+}
+
+// note finds the parked requests that the events since mark decide, and makes the watchers' frames.
+func (t *topic) note(out *outgoing, mark int) {
+	for i := mark; i < len(out.events); i++ {
+		e := &out.events[i]
+		switch e.Kind {
+		case lease.Granted:
+			if r := t.unpark(e.Token); r != nil {
+				r.answer.Outcome = lease.Outcome{Lease: granted(e)}
+				r.answer.Queued = e.At.Sub(r.sent)
+				r.answer.Holders = t.state.HolderNames()
+				out.answer(r, nil)
+			}
+		case lease.Left, lease.Detached:
+			t.waitEnded(e, out)
+		case lease.Reattached:
+			if r := t.unpark(e.Superseded); r != nil {
+				out.answer(r, lease.ErrSuperseded)
+			}
+		}
+		t.watched.note(t, e, out)
+	}
+}
+
+// waitEnded answers the request whose wait an event ended, if it is not gone.
+func (t *topic) waitEnded(e *lease.Event, out *outgoing) {
+	r := t.unpark(e.Token)
+	switch {
+	case r == nil:
+	case e.Cause == lease.TimedOut:
+		r.answer.Queued = e.At.Sub(r.sent)
+		out.answer(r, t.state.TimeoutError(e))
+	case e.Cause == lease.GaveUp:
+		out.answer(r, lease.ErrKeySpent)
+	}
+}
+
+func (t *topic) unpark(token lease.Token) *request {
+	r := t.parked[token]
+	if r != nil {
+		delete(t.parked, token)
+	}
+	return r
+}
+
+func granted(e *lease.Event) lease.Lease {
+	return lease.Lease{
+		Token: e.Token, Who: e.Who, Fence: e.Fence, Slot: e.Slot, Capacity: e.Capacity, TTL: e.TTL,
+		Since: e.Since, Expires: e.Expires,
+	}
+}
+
+// store makes the turn's events safe.
+func (t *topic) store(now time.Time, out *outgoing) error {
+	if !out.durable() {
+		return nil
+	}
+	if err := t.config.Journal.Append(t.config.Topic, out.events); err != nil {
+		return fmt.Errorf("%w: %w", lease.ErrStorage, err)
+	}
+	out.stored = time.Since(now)
+	return nil
+}
+
+// fail takes back a turn that could not be stored: whoever asked is told just that, and watchers see the topic as
+// it is without it.
+func (t *topic) fail(err error, now time.Time, out *outgoing) {
+	for _, r := range out.answers {
+		r.err = err
+	}
+	for _, r := range t.parked {
+		out.answer(r, err)
+	}
+	t.watched.takeBack(out)
+	out.events = out.events[:0]
+	t.rebuild(now)
+	t.watched.restate(t, now, out)
+}
+
+// deliver lets out what is safe now.
+func (t *topic) deliver(out *outgoing) {
+	t.watched.deliver(out.frames)
+	for _, r := range out.answers {
+		r.answer.Stored = out.stored
+		r.answered <- struct{}{} // holds one: never blocks
+	}
+	if t.config.Observe != nil && len(out.events) > 0 {
+		t.config.Observe(t.config.Topic, out.events)
+	}
+}
+
+// publish shows the registry what may be reaped, and tells whether the topic has just become idle.
+func (t *topic) publish() (idled bool) {
+	now := busy
+	if t.state.Idle() {
+		now = idle
+		if t.state.Capacity() == 0 {
+			now = pristine
+		}
+	}
+	t.fence.Store(uint64(t.state.Fence()))
+	before := life(t.life.Swap(uint32(now)))
+	return before == busy && now != busy
+}
+
+// arm sets the timer to the nearest deadline. A timer that fires too early costs one empty turn; to set it back
+// with every release would cost each of them.
+func (t *topic) arm() {
+	due, ok := t.state.NextDue()
+	if !ok || (!t.armed.IsZero() && !due.Before(t.armed)) {
+		return
+	}
+	t.armed = due
+	t.timer.Reset(time.Until(due))
+}
+
+// end tells everybody who waits that the topic is going away.
+func (t *topic) end() {
+	for _, r := range t.parked {
+		r.err = ErrStopped
+		r.answered <- struct{}{}
+	}
+	t.watched.end()
+	for {
+		select {
+		case r := <-t.mailbox:
+			r.err = ErrStopped
+			r.answered <- struct{}{}
+		default:
+			return
+		}
+	}
+}
