@@ -180,14 +180,24 @@ type ClientInterface interface {
 
 	// WatchTopic Stream every change of a topic
 	//
-	// Server-sent events. The first is `status` with the whole state, unless
-	// `Last-Event-ID` could be resumed; then one event a change. Comment
-	// lines every 25 s keep proxies from closing the stream. Never carries a
-	// lease, claims nothing, and makes no topic.
+	// Server-sent events. The first is `status` with the whole state, or what
+	// you missed since `Last-Event-ID`; then comes one event a change. Comment
+	// lines every 25 s keep proxies from closing the stream. It never carries
+	// a lease, claims nothing, and makes no topic.
+	//
+	// ```
+	// id: 8f3a-17
+	// event: status
+	// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+	//
+	// id: 8f3a-18
+	// event: grant
+	// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+	// ```
 	//
 	// | event | when | data |
 	// | --- | --- | --- |
-	// | `status` | on connecting, or when a resume is not possible | `TopicStatus` |
+	// | `status` | you connect, and nothing can be resumed | `TopicStatus` |
 	// | `grant` | a lease was granted | `TopicEvent` |
 	// | `renew` | a lease was renewed | `TopicEvent` |
 	// | `release` | a lease was given back | `TopicEvent` |
@@ -195,10 +205,10 @@ type ClientInterface interface {
 	// | `force-release` | an administrator ended a lease | `TopicEvent` |
 	// | `wait` | somebody joined the queue | `TopicEvent`, without `fence` |
 	// | `leave` | somebody left the queue without a grant | `TopicEvent`, without `fence` |
-	// | `end` | the server ends the stream: you fell behind, or it stops | `StreamEnd` |
+	// | `end` | you fell behind, or the server stops | `StreamEnd` |
 	//
-	// After `end` or a broken connection, connect again with
-	// `Last-Event-ID`; browsers do so by themselves.
+	// After `end` or a broken connection, connect again with `Last-Event-ID`;
+	// a browser's `EventSource` does so by itself.
 	//
 	// Corresponds with GET /{topic}/sse (the `WatchTopic` operationId).
 	WatchTopic(ctx context.Context, topic Topic, params *WatchTopicParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -426,14 +436,24 @@ func (c *Client) GetHistory(ctx context.Context, topic Topic, params *GetHistory
 
 // WatchTopic Stream every change of a topic
 //
-// Server-sent events. The first is `status` with the whole state, unless
-// `Last-Event-ID` could be resumed; then one event a change. Comment
-// lines every 25 s keep proxies from closing the stream. Never carries a
-// lease, claims nothing, and makes no topic.
+// Server-sent events. The first is `status` with the whole state, or what
+// you missed since `Last-Event-ID`; then comes one event a change. Comment
+// lines every 25 s keep proxies from closing the stream. It never carries
+// a lease, claims nothing, and makes no topic.
+//
+// ```
+// id: 8f3a-17
+// event: status
+// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+//
+// id: 8f3a-18
+// event: grant
+// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+// ```
 //
 // | event | when | data |
 // | --- | --- | --- |
-// | `status` | on connecting, or when a resume is not possible | `TopicStatus` |
+// | `status` | you connect, and nothing can be resumed | `TopicStatus` |
 // | `grant` | a lease was granted | `TopicEvent` |
 // | `renew` | a lease was renewed | `TopicEvent` |
 // | `release` | a lease was given back | `TopicEvent` |
@@ -441,10 +461,10 @@ func (c *Client) GetHistory(ctx context.Context, topic Topic, params *GetHistory
 // | `force-release` | an administrator ended a lease | `TopicEvent` |
 // | `wait` | somebody joined the queue | `TopicEvent`, without `fence` |
 // | `leave` | somebody left the queue without a grant | `TopicEvent`, without `fence` |
-// | `end` | the server ends the stream: you fell behind, or it stops | `StreamEnd` |
+// | `end` | you fell behind, or the server stops | `StreamEnd` |
 //
-// After `end` or a broken connection, connect again with
-// `Last-Event-ID`; browsers do so by themselves.
+// After `end` or a broken connection, connect again with `Last-Event-ID`;
+// a browser's `EventSource` does so by itself.
 //
 // Corresponds with GET /{topic}/sse (the `WatchTopic` operationId).
 func (c *Client) WatchTopic(ctx context.Context, topic Topic, params *WatchTopicParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1652,14 +1672,24 @@ type ClientWithResponsesInterface interface {
 
 	// WatchTopicWithResponse Stream every change of a topic
 	//
-	// Server-sent events. The first is `status` with the whole state, unless
-	// `Last-Event-ID` could be resumed; then one event a change. Comment
-	// lines every 25 s keep proxies from closing the stream. Never carries a
-	// lease, claims nothing, and makes no topic.
+	// Server-sent events. The first is `status` with the whole state, or what
+	// you missed since `Last-Event-ID`; then comes one event a change. Comment
+	// lines every 25 s keep proxies from closing the stream. It never carries
+	// a lease, claims nothing, and makes no topic.
+	//
+	// ```
+	// id: 8f3a-17
+	// event: status
+	// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+	//
+	// id: 8f3a-18
+	// event: grant
+	// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+	// ```
 	//
 	// | event | when | data |
 	// | --- | --- | --- |
-	// | `status` | on connecting, or when a resume is not possible | `TopicStatus` |
+	// | `status` | you connect, and nothing can be resumed | `TopicStatus` |
 	// | `grant` | a lease was granted | `TopicEvent` |
 	// | `renew` | a lease was renewed | `TopicEvent` |
 	// | `release` | a lease was given back | `TopicEvent` |
@@ -1667,10 +1697,10 @@ type ClientWithResponsesInterface interface {
 	// | `force-release` | an administrator ended a lease | `TopicEvent` |
 	// | `wait` | somebody joined the queue | `TopicEvent`, without `fence` |
 	// | `leave` | somebody left the queue without a grant | `TopicEvent`, without `fence` |
-	// | `end` | the server ends the stream: you fell behind, or it stops | `StreamEnd` |
+	// | `end` | you fell behind, or the server stops | `StreamEnd` |
 	//
-	// After `end` or a broken connection, connect again with
-	// `Last-Event-ID`; browsers do so by themselves.
+	// After `end` or a broken connection, connect again with `Last-Event-ID`;
+	// a browser's `EventSource` does so by itself.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2927,14 +2957,24 @@ func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, topic 
 
 // WatchTopicWithResponse Stream every change of a topic
 //
-// Server-sent events. The first is `status` with the whole state, unless
-// `Last-Event-ID` could be resumed; then one event a change. Comment
-// lines every 25 s keep proxies from closing the stream. Never carries a
-// lease, claims nothing, and makes no topic.
+// Server-sent events. The first is `status` with the whole state, or what
+// you missed since `Last-Event-ID`; then comes one event a change. Comment
+// lines every 25 s keep proxies from closing the stream. It never carries
+// a lease, claims nothing, and makes no topic.
+//
+// ```
+// id: 8f3a-17
+// event: status
+// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+//
+// id: 8f3a-18
+// event: grant
+// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+// ```
 //
 // | event | when | data |
 // | --- | --- | --- |
-// | `status` | on connecting, or when a resume is not possible | `TopicStatus` |
+// | `status` | you connect, and nothing can be resumed | `TopicStatus` |
 // | `grant` | a lease was granted | `TopicEvent` |
 // | `renew` | a lease was renewed | `TopicEvent` |
 // | `release` | a lease was given back | `TopicEvent` |
@@ -2942,10 +2982,10 @@ func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, topic 
 // | `force-release` | an administrator ended a lease | `TopicEvent` |
 // | `wait` | somebody joined the queue | `TopicEvent`, without `fence` |
 // | `leave` | somebody left the queue without a grant | `TopicEvent`, without `fence` |
-// | `end` | the server ends the stream: you fell behind, or it stops | `StreamEnd` |
+// | `end` | you fell behind, or the server stops | `StreamEnd` |
 //
-// After `end` or a broken connection, connect again with
-// `Last-Event-ID`; browsers do so by themselves.
+// After `end` or a broken connection, connect again with `Last-Event-ID`;
+// a browser's `EventSource` does so by itself.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -26,6 +27,7 @@ const (
 	ErrorCodeStarting         ErrorCode = "STARTING"
 	ErrorCodeStorage          ErrorCode = "STORAGE"
 	ErrorCodeSuperseded       ErrorCode = "SUPERSEDED"
+	ErrorCodeSuspended        ErrorCode = "SUSPENDED"
 	ErrorCodeTimeout          ErrorCode = "TIMEOUT"
 	ErrorCodeTooLarge         ErrorCode = "TOO_LARGE"
 	ErrorCodeTopicLimit       ErrorCode = "TOPIC_LIMIT"
@@ -70,6 +72,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeStorage:
 		return true
 	case ErrorCodeSuperseded:
+		return true
+	case ErrorCodeSuspended:
 		return true
 	case ErrorCodeTimeout:
 		return true
@@ -220,8 +224,8 @@ type Document map[string]interface{}
 // ErrorCode What went wrong, for programs. The table at the top says what each means and what to do next.
 type ErrorCode string
 
-// EventStream Server-sent events; `x-sse-events` gives the schema of each event's `data`.
-type EventStream = string
+// EventData The `data` of one event. `x-sse-events` says which event has which.
+type EventData = json.RawMessage
 
 // ForceRelease Whose leases ended.
 type ForceRelease struct {
@@ -722,7 +726,7 @@ type AcquireParams struct {
 	// characters. `X-Reason` comes before it.
 	Reason *Reason `form:"reason,omitempty" json:"reason,omitempty"`
 
-	// Host The machine you run on, shown to whoever reads the status: up to 255
+	// Host The machine you run on, shown to whoever reads the status: up to 128
 	// characters. `X-Host` comes before it.
 	Host *Host `form:"host,omitempty" json:"host,omitempty"`
 
@@ -736,13 +740,13 @@ type AcquireParams struct {
 	// keeps its place in the queue; it belongs to one topic.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// XName Who you are, as `name`. For other scripts than ASCII use `name`.
+	// XName Who you are, as `name`. ASCII, or UTF-8 percent-encoded.
 	XName *XName `json:"X-Name,omitempty"`
 
-	// XReason What you are doing, as `reason`.
+	// XReason What you are doing, as `reason`. ASCII, or UTF-8 percent-encoded.
 	XReason *XReason `json:"X-Reason,omitempty"`
 
-	// XHost The machine you run on, as `host`.
+	// XHost The machine you run on, as `host`. ASCII, or UTF-8 percent-encoded.
 	XHost *XHost `json:"X-Host,omitempty"`
 
 	// XPid Your process id there, as `pid`.
@@ -766,10 +770,10 @@ type ForceReleaseParams struct {
 	// characters. `X-Reason` comes before it.
 	Reason *Reason `form:"reason,omitempty" json:"reason,omitempty"`
 
-	// XName Who you are, as `name`. For other scripts than ASCII use `name`.
+	// XName Who you are, as `name`. ASCII, or UTF-8 percent-encoded.
 	XName *XName `json:"X-Name,omitempty"`
 
-	// XReason What you are doing, as `reason`.
+	// XReason What you are doing, as `reason`. ASCII, or UTF-8 percent-encoded.
 	XReason *XReason `json:"X-Reason,omitempty"`
 }
 

@@ -30,7 +30,8 @@ type action struct {
 //   - struct fields, and so the JSON, in the order of the document;
 //   - enum constants that begin with the name of their type;
 //   - api.Time for instants;
-//   - an optional string as a string: nothing tells "" from absent here.
+//   - an optional string as a string: nothing tells "" from absent here;
+//   - raw JSON where one of several schemas may stand.
 func overlayOf(doc *yaml.Node) ([]byte, error) {
 	o := overlay{
 		Overlay: "1.0.0",
@@ -57,6 +58,9 @@ func schemaActions(name string, schema *yaml.Node) []action {
 			names = append(names, name+camel(value.Value))
 		}
 		actions = append(actions, action{target, map[string]any{"x-enum-varnames": names}})
+	}
+	if child(schema, "oneOf") != nil {
+		actions = append(actions, action{target, map[string]any{"x-go-type": "json.RawMessage"}})
 	}
 	required := child(schema, "required")
 	order := 0
