@@ -101,7 +101,7 @@ type watched struct {
 
 // note makes the frame of an event, if anybody may ever ask for it.
 func (w *watched) note(t *topic, e *lease.Event, out *outgoing) {
-	if w.epoch == "" || e.Kind == lease.Spent || e.Kind == lease.Forgotten {
+	if w.epoch == "" || !visible(e.Kind) {
 		return
 	}
 	w.seq++
@@ -109,6 +109,15 @@ func (w *watched) note(t *topic, e *lease.Event, out *outgoing) {
 		ID: w.id(), seq: w.seq, Kind: e.Kind, At: e.At, Topic: t.config.Topic, Name: e.Who.Name, Fence: e.Fence,
 		Capacity: t.state.Capacity(), Holders: t.state.HolderNames(), Waiting: t.state.Waiting(),
 	}, out)
+}
+
+// visible tells what a watcher can see: holders come and go, the queue grows and shrinks.
+func visible(k lease.Kind) bool {
+	switch k {
+	case lease.Granted, lease.Renewed, lease.Released, lease.Expired, lease.Forced, lease.Enqueued, lease.Left:
+		return true
+	}
+	return false
 }
 
 func (w *watched) id() string { return fmt.Sprintf("%s-%d", w.epoch, w.seq) }

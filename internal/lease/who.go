@@ -11,7 +11,7 @@ import (
 const (
 	MaxNameLength   = 128
 	MaxReasonLength = 256
-	MaxHostLength   = 128
+	MaxHostLength   = 255
 )
 
 // Who is what a holder or waiter says about itself: shown to whoever reads the status, trusted for nothing.
