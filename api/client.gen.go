@@ -136,9 +136,9 @@ type ClientInterface interface {
 	// GetTopic Who holds it, who waits
 	//
 	// The state of a topic now. A name never used reads as free with
-	// `capacity` null; asking creates nothing. A browser gets a page that
-	// keeps itself current; `Accept: text/event-stream` gets what
-	// `GET /{topic}/sse` gives.
+	// `capacity` null; asking creates nothing. JSON, unless `Accept` prefers
+	// `text/html` (a page that keeps itself current, for browsers) or
+	// `text/event-stream` (what `GET /{topic}/sse` gives).
 	//
 	// Corresponds with GET /{topic} (the `GetTopic` operationId).
 	GetTopic(ctx context.Context, topic Topic, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -352,9 +352,9 @@ func (c *Client) ListTopics(ctx context.Context, params *ListTopicsParams, reqEd
 // GetTopic Who holds it, who waits
 //
 // The state of a topic now. A name never used reads as free with
-// `capacity` null; asking creates nothing. A browser gets a page that
-// keeps itself current; `Accept: text/event-stream` gets what
-// `GET /{topic}/sse` gives.
+// `capacity` null; asking creates nothing. JSON, unless `Accept` prefers
+// `text/html` (a page that keeps itself current, for browsers) or
+// `text/event-stream` (what `GET /{topic}/sse` gives).
 //
 // Corresponds with GET /{topic} (the `GetTopic` operationId).
 func (c *Client) GetTopic(ctx context.Context, topic Topic, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1620,9 +1620,9 @@ type ClientWithResponsesInterface interface {
 	// GetTopicWithResponse Who holds it, who waits
 	//
 	// The state of a topic now. A name never used reads as free with
-	// `capacity` null; asking creates nothing. A browser gets a page that
-	// keeps itself current; `Accept: text/event-stream` gets what
-	// `GET /{topic}/sse` gives.
+	// `capacity` null; asking creates nothing. JSON, unless `Accept` prefers
+	// `text/html` (a page that keeps itself current, for browsers) or
+	// `text/event-stream` (what `GET /{topic}/sse` gives).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2881,9 +2881,9 @@ func (c *ClientWithResponses) ListTopicsWithResponse(ctx context.Context, params
 // GetTopicWithResponse Who holds it, who waits
 //
 // The state of a topic now. A name never used reads as free with
-// `capacity` null; asking creates nothing. A browser gets a page that
-// keeps itself current; `Accept: text/event-stream` gets what
-// `GET /{topic}/sse` gives.
+// `capacity` null; asking creates nothing. JSON, unless `Accept` prefers
+// `text/html` (a page that keeps itself current, for browsers) or
+// `text/event-stream` (what `GET /{topic}/sse` gives).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -3517,9 +3517,6 @@ func ParseGetTopicResponse(rsp *http.Response) (*GetTopicResponse, error) {
 			return nil, err
 		}
 		response.JSON5XX = &dest
-
-	case rsp.StatusCode == 200:
-		// Content-type (text/html) unsupported
 
 	}
 
