@@ -1,0 +1,68 @@
+package locker
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What can go wrong, as kinds, told apart with [errors.Is].
+var (
+	// ErrBusy: held by others, and the request was not to wait.
+	ErrBusy = errors.New("held")
+	// ErrTimeout: held by others for as long as the wait lasted.
+	ErrTimeout = errors.New("not granted within the wait")
+	// ErrGone: the service itself said that the lease is over. Whoever worked under it must stop.
+	ErrGone = errors.New("the lease is gone")
+	// ErrNotHeld: nothing is held. It is an ErrGone.
+	ErrNotHeld = fmt.Errorf("%w: nothing is held", ErrGone)
+	// ErrNotHolder: another holds the key now. It is an ErrGone.
+	ErrNotHolder = fmt.Errorf("%w: another holds it", ErrGone)
+	// ErrBroken: the key's stored state is corrupt or cannot be read.
+	ErrBroken = errors.New("the state of the lock cannot be used")
+	// ErrUsage: the request itself is wrong, and was refused without any effect.
+	ErrUsage = errors.New("not a valid request")
+	// ErrUnreachable is what an [*UnreachableError] is.
+	ErrUnreachable = errors.New("the lock service does not answer")
+)
+
+// BusyError says who stands in the way of an acquire. It is [ErrBusy] or [ErrTimeout].
+type BusyError struct {
+	Key        string
+	Kind       error         // ErrBusy or ErrTimeout
+	Holders    []string      // names, by fence; empty if unknown
+	Waiting    int           // how many wait
+	RetryAfter time.Duration // until the earliest lease ends unless renewed; 0 if unknown
+	Waited     time.Duration // ErrTimeout: how long
+}
+
+func (e *BusyError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Key)
+	if errors.Is(e.Kind, ErrTimeout) {
+		fmt.Fprintf(&b, " was not free within %v", e.Waited.Round(time.Millisecond))
+	} else {
+		b.WriteString(" is not free")
+	}
+	if len(e.Holders) > 0 {
+		fmt.Fprintf(&b, ": held by %s", strings.Join(e.Holders, ", "))
+	}
+	return b.String()
+}
+
+// Unwrap gives the kind.
+func (e *BusyError) Unwrap() error { return e.Kind }
+
+// UnreachableError says which service did not answer and why.
+type UnreachableError struct {
+	Where string // its URL, without secrets
+	Err   error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("%s does not answer: %v", e.Where, e.Err)
+}
+
+// Unwrap gives [ErrUnreachable] and the cause.
+func (e *UnreachableError) Unwrap() []error { return []error{ErrUnreachable, e.Err} }
