@@ -188,11 +188,11 @@ type ClientInterface interface {
 	// ```
 	// id: 8f3a-17
 	// event: status
-	// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+	// data: {"topic":"deploy:staging","state":"free","capacity":1,"holders":[],"waiting":0,"waiters":[]}
 	//
 	// id: 8f3a-18
 	// event: grant
-	// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+	// data: {"topic":"deploy:staging","name":"worker-3","fence":42,"capacity":1,"holders":["worker-3"],"waiting":0}
 	// ```
 	//
 	// | event | when | data |
@@ -444,11 +444,11 @@ func (c *Client) GetHistory(ctx context.Context, topic Topic, params *GetHistory
 // ```
 // id: 8f3a-17
 // event: status
-// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+// data: {"topic":"deploy:staging","state":"free","capacity":1,"holders":[],"waiting":0,"waiters":[]}
 //
 // id: 8f3a-18
 // event: grant
-// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+// data: {"topic":"deploy:staging","name":"worker-3","fence":42,"capacity":1,"holders":["worker-3"],"waiting":0}
 // ```
 //
 // | event | when | data |
@@ -1680,11 +1680,11 @@ type ClientWithResponsesInterface interface {
 	// ```
 	// id: 8f3a-17
 	// event: status
-	// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+	// data: {"topic":"deploy:staging","state":"free","capacity":1,"holders":[],"waiting":0,"waiters":[]}
 	//
 	// id: 8f3a-18
 	// event: grant
-	// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+	// data: {"topic":"deploy:staging","name":"worker-3","fence":42,"capacity":1,"holders":["worker-3"],"waiting":0}
 	// ```
 	//
 	// | event | when | data |
@@ -2965,11 +2965,11 @@ func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, topic 
 // ```
 // id: 8f3a-17
 // event: status
-// data: {"topic": "deploy:staging", "state": "free", "capacity": 1, "holders": [], "waiting": 0, "waiters": []}
+// data: {"topic":"deploy:staging","state":"free","capacity":1,"holders":[],"waiting":0,"waiters":[]}
 //
 // id: 8f3a-18
 // event: grant
-// data: {"topic": "deploy:staging", "name": "worker-3", "fence": 42, "capacity": 1, "holders": ["worker-3"], "waiting": 0}
+// data: {"topic":"deploy:staging","name":"worker-3","fence":42,"capacity":1,"holders":["worker-3"],"waiting":0}
 // ```
 //
 // | event | when | data |

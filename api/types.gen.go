@@ -205,7 +205,7 @@ type APIError struct {
 	// Waiting How many wait. With `BUSY` and `TIMEOUT`.
 	Waiting *int `json:"waiting,omitempty"`
 
-	// RetryAfter Seconds until the earliest lease ends unless renewed. With `BUSY` and `TIMEOUT`; with 429 and 503 the seconds of `Retry-After`.
+	// RetryAfter Seconds until the earliest lease ends unless renewed. With `BUSY` and `TIMEOUT`.
 	RetryAfter *float64 `json:"retry_after,omitempty"`
 
 	// Position Your kept place in line, 1 is next. With an `Idempotency-Key` that waits.
@@ -508,7 +508,7 @@ type TopicList struct {
 	// Topics Those asked for.
 	Topics []TopicSummary `json:"topics"`
 
-	// Total How many live topics the server has in all.
+	// Total How many there are on all pages together.
 	Total int `json:"total"`
 
 	// Next The request to send next, against the same server.
