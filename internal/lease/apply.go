@@ -1,12 +1,13 @@
 package lease
 
-// Apply changes the state by one event: one just decided, or one read back from a journal. It refuses nothing;
-// an event that has nothing to act on (a release whose grant was compacted away) changes nothing.
+// Apply changes the state by one event: one just decided, or one read back from a journal. It refuses nothing:
+// an event that has nothing to act on (a release whose grant was compacted away) changes nothing, one that is
+// applied twice acts once, and one that contradicts the state (from a damaged journal) leaves it whole.
 // Times of events that come from a file must have gone through [Event.Rebase].
 func (s *State) Apply(e *Event) {
 	switch e.Kind {
 	case Declared:
-		s.declare(e)
+		s.applyDeclared(e)
 	case Granted:
 		s.applyGranted(e)
 	case Renewed:
@@ -16,62 +17,49 @@ func (s *State) Apply(e *Event) {
 	case Enqueued:
 		s.applyEnqueued(e)
 	case Detached:
-		if w := s.waiterOf(e); w != nil {
-			s.detach(w, e)
-		}
+		s.applyDetached(e)
 	case Reattached:
-		if w := s.tickets[e.Key].waiter; w != nil {
-			s.attach(w, e)
-		}
+		s.applyReattached(e)
 	case Left:
 		s.applyLeft(e)
 	case Spent:
-		s.spend(e)
+		s.spend(e.Key, e.At)
 	case Forgotten:
-		s.applyForgotten(e)
+		s.forget(e.Key)
 	}
 }
 
-// declare learns capacity and fence; neither ever goes back.
-func (s *State) declare(e *Event) {
-	if s.capacity == 0 {
-		s.capacity = e.Capacity
+// applyDeclared believes the record: the last one that a file has is the one that was in force.
+func (s *State) applyDeclared(e *Event) {
+	if e.Capacity > 0 {
+		s.capacity = min(e.Capacity, MaxCapacity)
 	}
-	s.fence = max(s.fence, e.Fence)
+	s.raiseFence(e.Fence)
 }
+
+// declare learns the capacity from the first grant or place that says it.
+func (s *State) declare(capacity int) {
+	if s.capacity == 0 {
+		s.capacity = min(max(capacity, 1), MaxCapacity)
+	}
+}
+
+// raiseFence never lets the fence go back.
+func (s *State) raiseFence(f Fence) { s.fence = max(s.fence, min(f, MaxFence)) }
 
 func (s *State) applyGranted(e *Event) {
-	if w := s.waiterOf(e); w != nil {
+	s.declare(e.Capacity)
+	s.raiseFence(e.Fence)
+	if w := s.waiting[e.Token]; w != nil {
 		s.dropWaiter(w)
 	}
-	s.declare(e)
-	p := s.newPermit()
-	*p = permit{
-		Lease: Lease{
-			Token: e.Token, Who: e.Who, Fence: e.Fence, Slot: s.slotFor(e), Capacity: s.capacity, TTL: e.TTL,
-			Since: e.Since, Expires: e.Expires,
-		},
-		key: e.Key, asked: e.TTL, enqueued: e.Enqueued,
+	if w := s.tickets[e.Key].waiter; w != nil {
+		s.dropWaiter(w)
 	}
-	p.at = e.Expires
-	s.link(p)
-	s.leases.push(p)
-	s.slots.take(p.Slot)
-	if s.permits == nil {
-		s.permits = make(map[Token]*permit)
+	if e.Token.IsZero() || s.permits[e.Token] != nil {
+		return
 	}
-	s.permits[p.Token] = p
-	if !p.key.IsZero() {
-		s.setTicket(p.key, ticket{permit: p})
-	}
-}
-
-// slotFor is the event's slot, or the lowest free one where a file has none that can be used.
-func (s *State) slotFor(e *Event) int {
-	if e.Slot < 0 || e.Slot >= s.capacity || s.slots.taken(e.Slot) {
-		return s.slots.lowest()
-	}
-	return e.Slot
+	s.addPermit(e)
 }
 
 func (s *State) applyRenewed(e *Event) {
@@ -79,7 +67,10 @@ func (s *State) applyRenewed(e *Event) {
 	if p == nil {
 		return
 	}
-	p.TTL, p.Expires, p.Renewed = e.TTL, e.Expires, e.At
+	if e.TTL > 0 { // an old file's record has none
+		p.TTL = e.TTL
+	}
+	p.Expires, p.Renewed = e.Expires, e.At
 	s.leases.move(p, e.Expires)
 }
 
@@ -88,17 +79,20 @@ func (s *State) applyEnded(e *Event) {
 	if p == nil {
 		return
 	}
-	delete(s.permits, p.Token)
-	s.leases.remove(p)
-	s.slots.free(p.Slot)
-	s.unlink(p)
-	if !p.key.IsZero() {
-		s.spend(e)
-	}
-	s.spare = p
+	s.dropPermit(p)
+	s.spend(p.key, e.At) // the lease's own key: a record of its end need not repeat it
 }
 
 func (s *State) applyEnqueued(e *Event) {
+	switch t := s.tickets[e.Key]; {
+	case t.waiter != nil || t.permit != nil:
+		return // the key has its place or its lease already
+	case e.Token.IsZero() && e.Key.IsZero():
+		return // nobody could ever take this place
+	case s.inUse(e.Token):
+		return
+	}
+	s.declare(e.Capacity)
 	w := &waiter{token: e.Token, key: e.Key, who: e.Who, ttl: e.TTL, enqueued: e.Enqueued}
 	w.at = e.Deadline
 	w.present = !e.Token.IsZero() // a place read back from a journal has nobody there yet
@@ -112,22 +106,23 @@ func (s *State) applyEnqueued(e *Event) {
 	}
 }
 
-// waiterOf finds the place an event is about.
-func (s *State) waiterOf(e *Event) *waiter {
-	if !e.Key.IsZero() {
-		return s.tickets[e.Key].waiter
+// applyDetached keeps a place for a key; without a key nobody could come back to it.
+func (s *State) applyDetached(e *Event) {
+	w := s.tickets[e.Key].waiter
+	if w == nil {
+		return
 	}
-	return s.waiting[e.Token]
-}
-
-func (s *State) detach(w *waiter, e *Event) {
 	delete(s.waiting, w.token)
 	w.token = Token{}
 	s.queue.setPresent(w, false)
 	s.waits.move(w, e.Deadline)
 }
 
-func (s *State) attach(w *waiter, e *Event) {
+func (s *State) applyReattached(e *Event) {
+	w := s.tickets[e.Key].waiter
+	if w == nil || e.Token.IsZero() || s.inUse(e.Token) {
+		return
+	}
 	delete(s.waiting, w.token)
 	w.token, w.who = e.Token, e.Who
 	s.setWaiting(w)
@@ -136,40 +131,21 @@ func (s *State) attach(w *waiter, e *Event) {
 }
 
 func (s *State) applyLeft(e *Event) {
-	w := s.waiterOf(e)
+	w := s.tickets[e.Key].waiter
+	if w == nil {
+		w = s.waiting[e.Token]
+	}
 	if w == nil {
 		return
 	}
 	s.dropWaiter(w)
 	if e.Cause == GaveUp {
-		s.spend(e)
+		s.spend(w.key, e.At)
 	}
 }
 
-func (s *State) dropWaiter(w *waiter) {
-	s.queue.remove(w)
-	s.waits.remove(w)
-	delete(s.waiting, w.token)
-	if !w.key.IsZero() {
-		delete(s.tickets, w.key)
-	}
-}
-
-// spend remembers the event's key as one that gets nothing, for the keep window from the event on.
-func (s *State) spend(e *Event) {
-	s.setTicket(e.Key, ticket{})
-	s.spent = append(s.spent, spentKey{e.Key, e.At.Add(s.keep)})
-}
-
-func (s *State) applyForgotten(e *Event) {
-	delete(s.tickets, e.Key)
-	if len(s.spent) > 0 && s.spent[0].key == e.Key {
-		s.spent = s.spent[1:]
-	}
-	if len(s.spent) == 0 {
-		s.spent = nil
-	}
-}
+// inUse tells whether a token is a lease or a waiting request already.
+func (s *State) inUse(t Token) bool { return s.permits[t] != nil || s.waiting[t] != nil }
 
 func (s *State) setWaiting(w *waiter) {
 	if s.waiting == nil {
@@ -178,50 +154,11 @@ func (s *State) setWaiting(w *waiter) {
 	s.waiting[w.token] = w
 }
 
-func (s *State) setTicket(k Key, t ticket) {
-	if s.tickets == nil {
-		s.tickets = make(map[Key]ticket)
-	}
-	s.tickets[k] = t
-}
-
-func (s *State) newPermit() *permit {
-	if p := s.spare; p != nil {
-		s.spare = nil
-		return p
-	}
-	return new(permit)
-}
-
-// link keeps the permits in the order of their fences. A grant has the highest, so it goes to the end at once;
-// only a replay can come out of order.
-func (s *State) link(p *permit) {
-	at := s.newest
-	for at != nil && at.Fence > p.Fence {
-		at = at.older
-	}
-	p.older = at
-	if at == nil {
-		p.newer, s.oldest = s.oldest, p
-	} else {
-		p.newer, at.newer = at.newer, p
-	}
-	if p.newer == nil {
-		s.newest = p
-	} else {
-		p.newer.older = p
-	}
-}
-
-func (s *State) unlink(p *permit) {
-	if p.older == nil {
-		s.oldest = p.newer
-	} else {
-		p.older.newer = p.newer
-	}
-	if p.newer == nil {
-		s.newest = p.older
-	} else {
-		p.newer.older = p.older
+func (s *State) dropWaiter(w *waiter) {
+	s.queue.remove(w)
+	s.waits.remove(w)
+	delete(s.waiting, w.token)
+	if !w.key.IsZero() {
+		delete(s.tickets, w.key)
 	}
 }

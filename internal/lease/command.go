@@ -30,7 +30,7 @@ const (
 // of its own; Op says which fields count.
 type Command struct {
 	Op         Op
-	Token      Token // Acquire: made by the asker, secret until granted
+	Token      Token // Acquire: made by the asker, random and never used before, secret until granted
 	Key        Key
 	Who        Who
 	TTL        time.Duration // Acquire: above 0. Renew: 0 for the lease's own again

@@ -5,7 +5,8 @@ import "time"
 // deadline is embedded in what ends at a time. Its position lets the heap move or remove it in O(log n).
 type deadline struct {
 	at  time.Time
-	pos int // index in the heap
+	seq uint64 // of what ends at the same time, the earlier comer ends first
+	pos int    // index in the heap
 }
 
 func (d *deadline) due() *deadline { return d }
@@ -14,7 +15,10 @@ func (d *deadline) due() *deadline { return d }
 type timed interface{ due() *deadline }
 
 // deadlines is a heap with the nearest deadline first.
-type deadlines[T timed] struct{ items []T }
+type deadlines[T timed] struct {
+	items []T
+	seq   uint64
+}
 
 func (h *deadlines[T]) len() int { return len(h.items) }
 
@@ -22,7 +26,8 @@ func (h *deadlines[T]) len() int { return len(h.items) }
 func (h *deadlines[T]) nearest() T { return h.items[0] }
 
 func (h *deadlines[T]) push(x T) {
-	x.due().pos = len(h.items)
+	h.seq++
+	x.due().seq, x.due().pos = h.seq, len(h.items)
 	h.items = append(h.items, x)
 	h.up(len(h.items) - 1)
 }
@@ -78,7 +83,11 @@ func (h *deadlines[T]) down(i int) {
 }
 
 func (h *deadlines[T]) less(i, j int) bool {
-	return h.items[i].due().at.Before(h.items[j].due().at)
+	a, b := h.items[i].due(), h.items[j].due()
+	if c := a.at.Compare(b.at); c != 0 {
+		return c < 0
+	}
+	return a.seq < b.seq
 }
 
 func (h *deadlines[T]) swap(i, j int) {

@@ -34,6 +34,9 @@ func (s *State) Decide(c *Command, now time.Time, out []Event) ([]Event, error) 
 }
 
 func (s *State) decideAcquire(c *Command, now time.Time, out []Event) ([]Event, error) {
+	if c.Token.IsZero() {
+		return out, ErrBadToken
+	}
 	t, known := s.ticket(c.Key)
 	if known {
 		if err := s.agrees(t, c); err != nil {
@@ -45,19 +48,16 @@ func (s *State) decideAcquire(c *Command, now time.Time, out []Event) ([]Event, 
 	} else if c.Capacity != 0 && s.capacity != 0 && c.Capacity != s.capacity {
 		return out, &ConflictError{Capacity: s.capacity}
 	}
+	room, refused := s.hasRoom(), s.refusal()
 	switch {
-	case s.hasRoom():
-		if err := s.refusal(); err != nil {
-			return out, err
-		}
+	case room && refused == nil:
 		return append(out, s.grantCommand(c, t.waiter, now)), nil
-	case c.Wait <= 0:
-		if w := t.waiter; w != nil && !w.present {
-			out = append(out, s.detaches(w, NoCause, now))
-		}
-		return out, ErrBusy
 	case t.waiter != nil:
-		return append(out, s.reattaches(t.waiter, c, now)), nil
+		return s.decideReturn(t.waiter, c, now, out)
+	case room:
+		return out, refused
+	case c.Wait <= 0:
+		return out, ErrBusy
 	case c.MaxWaiters > 0 && s.queue.len() >= c.MaxWaiters:
 		return out, ErrWaitersLimit
 	}
@@ -65,6 +65,20 @@ func (s *State) decideAcquire(c *Command, now time.Time, out []Event) ([]Event, 
 		Kind: Enqueued, At: now, Token: c.Token, Key: c.Key, Who: c.Who, TTL: c.TTL, Capacity: s.capacity,
 		Enqueued: now, Deadline: now.Add(c.Wait),
 	}), nil
+}
+
+// decideReturn lets a ticket's owner take its place again, or (without a wait) keep it for another while.
+func (s *State) decideReturn(w *waiter, c *Command, now time.Time, out []Event) ([]Event, error) {
+	if c.Wait > 0 {
+		return append(out, s.reattaches(w, c, now)), nil
+	}
+	if !w.present {
+		out = append(out, s.detaches(w, NoCause, now))
+	}
+	if s.hasRoom() {
+		return out, s.refusal()
+	}
+	return out, ErrBusy
 }
 
 // agrees tells whether a repeated acquire is the same call as the one that its key was used for.
@@ -97,15 +111,16 @@ func (s *State) decideRenew(c *Command, now time.Time, out []Event) ([]Event, er
 }
 
 func (s *State) decideGiveUp(c *Command, now time.Time, out []Event) []Event {
-	t, known := s.ticket(c.Key)
+	t, _ := s.ticket(c.Key)
 	switch {
+	case c.Key.IsZero():
+		return out
 	case t.permit != nil:
 		return append(out, s.ended(t.permit, Released, now))
 	case t.waiter != nil:
 		return append(out, s.leaves(t.waiter, GaveUp, now))
-	case known || c.Key.IsZero():
-		return out
 	}
+	// Also when it is spent already: an acquire sent just before this may still be on its way.
 	return append(out, Event{Kind: Spent, At: now, Key: c.Key})
 }
 
@@ -134,15 +149,6 @@ func (s *State) decideForce(c *Command, now time.Time, out []Event) []Event {
 		}
 	}
 	return out
-}
-
-// ticket looks up what a key has.
-func (s *State) ticket(k Key) (t ticket, known bool) {
-	if k.IsZero() {
-		return ticket{}, false
-	}
-	t, known = s.tickets[k]
-	return t, known
 }
 
 // hasRoom tells whether a permit is free. While nobody has declared a capacity, there is room for the one who will.

@@ -9,7 +9,7 @@ type Kind uint8
 // loses nothing that was promised.
 const (
 	_ Kind = iota
-	// Declared restores what is known of a topic apart from its leases: Capacity (0: none yet) and Fence. Durable.
+	// Declared restores what is known of a topic apart from its leases: Capacity (0: nothing new) and Fence. Durable.
 	Declared
 	// Granted: a permit was given. All fields of the lease are set; Enqueued if it had waited. Durable.
 	Granted
@@ -21,7 +21,8 @@ const (
 	Expired
 	// Forced: By ended Token from outside. Durable.
 	Forced
-	// Enqueued: Token's request waits, until Deadline. Durable if it has a Key.
+	// Enqueued: Token's request waits, until Deadline. Durable if it has a Key. Read back from a file it has no Token:
+	// the place is away, and Deadline is one keep window from the reading.
 	Enqueued
 	// Detached: Key's request ended (Cause TimedOut or Abandoned) but its place is kept until Deadline.
 	Detached
@@ -30,9 +31,9 @@ const (
 	Reattached
 	// Left: a waiter is gone for good; Cause says why. Durable if it had a Key.
 	Left
-	// Spent: Key gave up before it had anything; for the keep window it gets nothing. Durable.
+	// Spent: Key gave up, and has neither place nor lease; for the keep window from At it gets nothing. Durable.
 	Spent
-	// Forgotten: the spent Key is no longer remembered.
+	// Forgotten: a keep window of the spent Key is over; unless it was spent once more since, it is as good as new.
 	Forgotten
 )
 
@@ -64,7 +65,12 @@ const (
 
 var causeNames = [...]string{"", "timed out", "abandoned", "gave up", "lapsed", "undelivered"}
 
-func (c Cause) String() string { return causeNames[c] }
+func (c Cause) String() string {
+	if int(c) < len(causeNames) {
+		return causeNames[c]
+	}
+	return "unknown"
+}
 
 // Event is one change of a topic's state. It is flat, so that a turn's events lie in one slice that is used again;
 // which fields are set depends on the Kind. An event that ends a lease or a wait repeats what is known of it,
@@ -72,7 +78,7 @@ func (c Cause) String() string { return causeNames[c] }
 type Event struct {
 	Kind     Kind
 	Cause    Cause
-	Declares bool // Granted, Enqueued: this is the first to say the capacity
+	Declares bool // Granted: this is the first to say the capacity
 	At       time.Time
 
 	Token      Token
@@ -105,12 +111,19 @@ func (e *Event) Durable() bool {
 func (e *Event) Ends() bool { return e.Kind == Released || e.Kind == Expired || e.Kind == Forced }
 
 // Rebase moves an event's times, read from a file as wall-clock times, onto the clock of now, so that they can be
-// compared with it. An end that lies further ahead than the lease's ttl (the wall clock was set back meanwhile)
-// is brought down to now + ttl: a lease never gets longer by a clock that changed.
+// compared with it. The wall clock may have been set back meanwhile: what has happened is then taken to have happened
+// by now, and an end that lies further ahead than the lease's ttl is brought down to now + ttl, since a lease never
+// gets longer by a clock that changed.
 func (e Event) Rebase(now time.Time) Event {
-	for _, t := range []*time.Time{&e.At, &e.Since, &e.Enqueued, &e.Expires, &e.Deadline} {
+	wall := now.Round(0)
+	for _, t := range []*time.Time{&e.At, &e.Since, &e.Enqueued} {
 		if !t.IsZero() {
-			*t = now.Add(t.Sub(now.Round(0)))
+			*t = now.Add(min(t.Sub(wall), 0))
+		}
+	}
+	for _, t := range []*time.Time{&e.Expires, &e.Deadline} {
+		if !t.IsZero() {
+			*t = now.Add(t.Sub(wall))
 		}
 	}
 	if e.TTL > 0 && e.Expires.Sub(now) > e.TTL {

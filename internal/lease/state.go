@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -26,17 +27,6 @@ type State struct {
 	spent   []spentKey // in the order they will be forgotten
 }
 
-// permit is a lease that lives.
-type permit struct {
-	deadline
-	Lease
-	key      Key
-	asked    time.Duration // the ttl it was acquired with, which a repeated acquire must agree with
-	enqueued time.Time
-	older    *permit
-	newer    *permit
-}
-
 // waiter is a place in the queue.
 type waiter struct {
 	deadline
@@ -49,17 +39,6 @@ type waiter struct {
 	present  bool
 }
 
-// ticket is what a key has: a place, a lease, or (with neither) nothing ever again until it is forgotten.
-type ticket struct {
-	waiter *waiter
-	permit *permit
-}
-
-type spentKey struct {
-	key   Key
-	until time.Time
-}
-
 // New makes a topic that nobody has used. Its fences start above floor; keep is how long the place of a ticket
 // whose client went away is kept, and how long a spent key is remembered.
 func New(floor Fence, keep time.Duration) *State {
@@ -68,6 +47,11 @@ func New(floor Fence, keep time.Duration) *State {
 
 // Suspend stops grants (releases, renewals and waiting go on), or lets them resume with the next [State.Settle].
 func (s *State) Suspend(on bool) { s.suspended = on }
+
+// String tells the topic's figures, and keeps the secrets in it out of a careless %v.
+func (s *State) String() string {
+	return fmt.Sprintf("capacity %d, fence %d, %d holding, %d waiting", s.capacity, s.fence, s.Held(), s.Waiting())
+}
 
 // Fence is the highest fence granted so far, or the floor.
 func (s *State) Fence() Fence { return s.fence }

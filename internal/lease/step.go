@@ -16,13 +16,7 @@ func (s *State) Step(c *Command, now time.Time, out []Event) (Outcome, []Event, 
 		return Outcome{}, out, s.explain(err, c, now)
 	}
 	result := s.outcome(c, out[mark:])
-	out = s.Settle(now, out)
-	if c.Op == Acquire && result.Waiting {
-		if p := s.permits[c.Token]; p != nil { // granted by the settling: a place that came back to a free permit
-			result = Outcome{Lease: p.Lease}
-		}
-	}
-	return result, out, nil
+	return result, s.Settle(now, out), nil
 }
 
 // explain turns the bare refusal into one with facts; they are those after the refusal, a refreshed place included.
@@ -38,14 +32,14 @@ func (s *State) outcome(c *Command, caused []Event) Outcome {
 	switch c.Op {
 	case Acquire:
 		if p := s.permits[c.Token]; p != nil {
-			return Outcome{Lease: p.Lease}
+			return Outcome{Lease: s.lease(p)}
 		}
 		if p := s.tickets[c.Key].permit; p != nil {
-			return Outcome{Lease: p.Lease, Replayed: true}
+			return Outcome{Lease: s.lease(p), Replayed: true}
 		}
 		return Outcome{Waiting: true}
 	case Renew, Check:
-		return Outcome{Lease: s.permits[c.Token].Lease}
+		return Outcome{Lease: s.lease(s.permits[c.Token])}
 	case Release, GiveUp:
 		for i := range caused {
 			if e := &caused[i]; e.Kind == Released {
@@ -58,6 +52,13 @@ func (s *State) outcome(c *Command, caused []Event) Outcome {
 		}
 	}
 	return Outcome{}
+}
+
+// lease is the permit as its owner may see it.
+func (s *State) lease(p *permit) Lease {
+	l := p.Lease
+	l.Capacity = s.capacity // a file can declare it after the grant
+	return l
 }
 
 // Settle applies everything that is due at now and grants what is free, in the order that the package promises.

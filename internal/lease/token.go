@@ -55,6 +55,9 @@ func (Token) GoString() string { return "lease.Token(hidden)" }
 // Format hides the secret from every other verb, %x and %d among them.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(t.String())) }
 
+// MarshalText hides the secret from JSON and from loggers that write it.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 // ID is the lease's public name, 16 hex digits: it ties the events of one lease together
 // and cannot be turned back into the lease.
 func (t Token) ID() string {

@@ -8,6 +8,8 @@ const (
 	MaxTopicLength = 64
 	// MaxFence is the highest fence ever granted: the largest integer that JavaScript keeps exactly.
 	MaxFence Fence = 1<<53 - 1
+	// MaxCapacity is the highest capacity that a setting may allow.
+	MaxCapacity = 1 << 20
 )
 
 // Topic is the name of what is locked: 1 to 64 of A-Z a-z 0-9 _ : -, and not "-" alone,

@@ -1,0 +1,102 @@
+package lease
+
+import "time"
+
+// permit is a lease that lives.
+type permit struct {
+	deadline
+	Lease    // but for its Capacity, which is the topic's
+	key      Key
+	asked    time.Duration // the ttl it was acquired with, which a repeated acquire must agree with
+	enqueued time.Time
+	older    *permit // by fence
+	newer    *permit
+}
+
+// addPermit makes the lease that a grant describes; its token must not live yet.
+func (s *State) addPermit(e *Event) {
+	p := s.newPermit()
+	*p = permit{
+		Lease: Lease{
+			Token: e.Token, Who: e.Who, Fence: min(e.Fence, MaxFence), Slot: s.slotFor(e), TTL: e.TTL,
+			Since: e.Since, Expires: e.Expires,
+		},
+		key: e.Key, asked: e.TTL, enqueued: e.Enqueued,
+	}
+	p.at = e.Expires
+	s.link(p)
+	s.leases.push(p)
+	s.slots.take(p.Slot)
+	if s.permits == nil {
+		s.permits = make(map[Token]*permit)
+	}
+	s.permits[p.Token] = p
+	if p.key.IsZero() {
+		return
+	}
+	if other := s.tickets[p.key].permit; other != nil {
+		other.key = Key{} // a damaged journal gave one key two leases: the later one keeps it
+	}
+	s.setTicket(p.key, ticket{permit: p})
+}
+
+// dropPermit ends a lease. Its fields can be read until the next grant.
+func (s *State) dropPermit(p *permit) {
+	delete(s.permits, p.Token)
+	s.leases.remove(p)
+	s.slots.free(p.Slot)
+	s.unlink(p)
+	if !p.key.IsZero() {
+		delete(s.tickets, p.key)
+	}
+	s.spare = p
+}
+
+func (s *State) newPermit() *permit {
+	if p := s.spare; p != nil {
+		s.spare = nil
+		return p
+	}
+	return new(permit)
+}
+
+// slotFor is the event's slot, or the lowest free one where a file has none that can be used.
+func (s *State) slotFor(e *Event) int {
+	if e.Slot < 0 || e.Slot >= s.capacity || s.slots.taken(e.Slot) {
+		return s.slots.lowest()
+	}
+	return e.Slot
+}
+
+// link keeps the permits in the order of their fences. A grant has the highest, so it goes to the end at once;
+// only a replay can come out of order.
+func (s *State) link(p *permit) {
+	at := s.newest
+	for at != nil && at.Fence > p.Fence {
+		at = at.older
+	}
+	p.older = at
+	if at == nil {
+		p.newer, s.oldest = s.oldest, p
+	} else {
+		p.newer, at.newer = at.newer, p
+	}
+	if p.newer == nil {
+		s.newest = p
+	} else {
+		p.newer.older = p
+	}
+}
+
+func (s *State) unlink(p *permit) {
+	if p.older == nil {
+		s.oldest = p.newer
+	} else {
+		p.older.newer = p.newer
+	}
+	if p.newer == nil {
+		s.newest = p.older
+	} else {
+		p.newer.older = p.older
+	}
+}
