@@ -36,6 +36,7 @@ type Options struct {
 type Registry struct {
 	options Options
 	gate    chan struct{} // closed by Open
+	pool    topicactor.Pool
 
 	mu     sync.Mutex // guards all below
 	topics map[lease.Topic]*entry
@@ -164,7 +165,7 @@ func (r *Registry) onIdle(a *topicactor.Actor) {
 
 func (r *Registry) spawn(topic lease.Topic) *entry {
 	e := &entry{actor: topicactor.Start(topicactor.Config{
-		Topic: topic, Floor: r.floor, Keep: r.options.Keep, Journal: r.options.Journal, Gate: r.gate,
+		Topic: topic, Floor: r.floor, Keep: r.options.Keep, Journal: r.options.Journal, Gate: r.gate, Pool: &r.pool,
 		Observe: r.options.Observe, OnIdle: r.onIdle,
 	})}
 	r.topics[topic] = e

@@ -33,6 +33,8 @@ type Config struct {
 	Journal Journal
 	// Gate is closed when the actor may begin: not before the journal was read back.
 	Gate <-chan struct{}
+	// Pool is shared by actors. Nil: this one has its own.
+	Pool *Pool
 	// Observe is shown events once they are safe. It must neither block nor keep the slice. May be nil.
 	Observe func(lease.Topic, []lease.Event)
 	// OnIdle is called when the topic became idle and no request brought that about. May be nil.
@@ -63,6 +65,9 @@ const (
 
 // Start begins a topic's goroutine. It runs until [Actor.Stop].
 func Start(c Config) *Actor {
+	if c.Pool == nil {
+		c.Pool = new(Pool)
+	}
 	a := &Actor{
 		config:  c,
 		mailbox: make(chan *request, mailboxSize),

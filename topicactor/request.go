@@ -35,22 +35,30 @@ type request struct {
 	answered chan struct{} // holds one
 }
 
-var requests = sync.Pool{New: func() any { return &request{answered: make(chan struct{}, 1)} }}
+// Pool lends requests to the actors that share it. It is safe for concurrent use; the zero value is ready.
+type Pool struct{ requests sync.Pool }
 
-// free gives an answered request back. One that the actor may still hold is left to the garbage collector.
-func (r *request) free() {
+func (p *Pool) get() *request {
+	if r, ok := p.requests.Get().(*request); ok {
+		return r
+	}
+	return &request{answered: make(chan struct{}, 1)}
+}
+
+// put takes an answered request back. One that the actor may still hold is left to the garbage collector.
+func (p *Pool) put(r *request) {
 	*r = request{answered: r.answered}
-	requests.Put(r)
+	p.requests.Put(r)
 }
 
 // Do runs one command. An acquire that may wait returns when it is decided. When the context ends, the actor is told
 // that nobody waits any more (a place is left or kept, a grant that won the race is taken back) and the
 // context's error is returned.
 func (a *Actor) Do(ctx context.Context, c lease.Command) (Answer, error) {
-	r := requests.Get().(*request)
+	r := a.config.Pool.get()
 	r.Command = c
 	if err := a.send(ctx, r); err != nil {
-		r.free()
+		a.config.Pool.put(r)
 		return Answer{}, err
 	}
 	if c.Op == lease.Acquire {
@@ -66,7 +74,7 @@ func (a *Actor) Do(ctx context.Context, c lease.Command) (Answer, error) {
 		return Answer{}, err
 	}
 	answer, err := r.answer, r.err
-	r.free()
+	a.config.Pool.put(r)
 	return answer, err
 }
 
@@ -111,9 +119,9 @@ func (a *Actor) last(r *request) error {
 
 // abandon tells the actor that the acquire under token has nobody left to answer, and waits until it knows.
 func (a *Actor) abandon(token lease.Token) {
-	r := requests.Get().(*request)
+	r := a.config.Pool.get()
 	r.Command = lease.Command{Op: lease.Abandon, Token: token}
 	if a.send(context.Background(), r) == nil && a.await(r) == nil {
-		r.free()
+		a.config.Pool.put(r)
 	}
 }

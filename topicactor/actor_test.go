@@ -1,0 +1,332 @@
+package topicactor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/topicactor"
+)
+
+// journal is a disk that a test can stop and break.
+type journal struct {
+	mu        sync.Mutex
+	kept      []lease.Event
+	fail      error
+	gate      chan struct{} // when set, Append waits for it
+	suspended bool
+}
+
+func (j *journal) Append(_ lease.Topic, events []lease.Event) error {
+	j.mu.Lock()
+	gate := j.gate
+	j.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fail != nil {
+		return j.fail
+	}
+	for _, e := range events {
+		if e.Durable() {
+			j.kept = append(j.kept, e)
+		}
+	}
+	return nil
+}
+
+func (j *journal) Recall(_ lease.Topic, now time.Time) []lease.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var events []lease.Event
+	for _, e := range j.kept {
+		if e.Kind == lease.Enqueued {
+			e.Token, e.Deadline = lease.Token{}, now.Add(keep)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+func (j *journal) Suspended() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.suspended
+}
+
+func (j *journal) set(change func(*journal)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(j)
+}
+
+const keep = 30 * time.Second
+
+// start runs an actor in the bubble and stops it at the end; synctest fails the test if its goroutine stays.
+func start(t *testing.T, j *journal) *topicactor.Actor {
+	t.Helper()
+	open := make(chan struct{})
+	close(open)
+	a := topicactor.Start(topicactor.Config{Topic: "t", Keep: keep, Journal: j, Gate: open})
+	t.Cleanup(func() {
+		a.Stop()
+		<-a.Done()
+	})
+	return a
+}
+
+func token(n byte) lease.Token { return lease.Token{15: n} }
+
+// acquire asks for a minute under token n.
+func acquire(n byte, wait time.Duration) lease.Command {
+	return lease.Command{
+		Op: lease.Acquire, Token: token(n), TTL: time.Minute, Wait: wait, Who: lease.Who{Name: fmt.Sprint("w", n)},
+	}
+}
+
+func must(t *testing.T, a *topicactor.Actor, c lease.Command) topicactor.Answer {
+	t.Helper()
+	answer, err := a.Do(t.Context(), c)
+	if err != nil {
+		t.Fatalf("%+v: %v", c, err)
+	}
+	return answer
+}
+
+func status(t *testing.T, a *topicactor.Actor) lease.Status {
+	t.Helper()
+	return must(t, a, lease.Command{Op: lease.Look}).Status
+}
+
+// result is what a goroutine's acquire came to.
+type result struct {
+	answer topicactor.Answer
+	err    error
+}
+
+func goAcquire(ctx context.Context, a *topicactor.Actor, c lease.Command) chan result {
+	done := make(chan result, 1)
+	go func() {
+		answer, err := a.Do(ctx, c)
+		done <- result{answer, err}
+	}()
+	synctest.Wait()
+	return done
+}
+
+func TestWaitersAreGrantedInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := start(t, &journal{})
+		first := must(t, a, acquire(1, 0))
+		second := goAcquire(t.Context(), a, acquire(2, time.Hour))
+		third := goAcquire(t.Context(), a, acquire(3, time.Hour))
+		must(t, a, lease.Command{Op: lease.Release, Token: first.Lease.Token})
+		got := <-second
+		if got.err != nil || got.answer.Lease.Fence != first.Lease.Fence+1 || !slices.Equal(got.answer.Holders, []string{"w2"}) {
+			t.Fatalf("second: %+v", got)
+		}
+		if len(third) != 0 {
+			t.Fatal("the third was answered while the second holds")
+		}
+		time.Sleep(time.Minute) // the second never renews
+		if got := <-third; got.err != nil || got.answer.Lease.Fence != 3 {
+			t.Fatalf("third: %+v", got)
+		}
+	})
+}
+
+func TestWaitIsOverAtItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := start(t, &journal{})
+		must(t, a, acquire(1, 0))
+		began := time.Now()
+		_, err := a.Do(t.Context(), acquire(2, 5*time.Second))
+		var held *lease.HeldError
+		if !errors.As(err, &held) || held.Kind != lease.ErrTimeout {
+			t.Fatalf("got %v", err)
+		}
+		if waited := time.Since(began); waited != 5*time.Second {
+			t.Fatalf("waited %v", waited)
+		}
+		if held.RetryAfter != 55*time.Second || !slices.Equal(held.Holders, []string{"w1"}) {
+			t.Fatalf("facts: %+v", held)
+		}
+	})
+}
+
+func TestOneWhoGoesLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := start(t, &journal{})
+		held := must(t, a, acquire(1, 0))
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := goAcquire(ctx, a, acquire(2, time.Hour))
+		cancel()
+		if got := <-gone; !errors.Is(got.err, context.Canceled) {
+			t.Fatalf("got %v", got.err)
+		}
+		if st := status(t, a); len(st.Waiters) != 0 {
+			t.Fatalf("still waiting: %+v", st.Waiters)
+		}
+		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		if st := status(t, a); len(st.Holders) != 0 {
+			t.Fatalf("held by one who left: %+v", st.Holders)
+		}
+	})
+}
+
+func TestGrantThatWonTheRaceIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		a := start(t, j)
+		gate := make(chan struct{})
+		j.set(func(j *journal) { j.gate = gate })
+		ctx, cancel := context.WithCancel(t.Context())
+		// The grant is decided and lies at the disk when its asker goes.
+		asked := goAcquire(ctx, a, acquire(1, time.Hour))
+		cancel()
+		synctest.Wait()
+		close(gate)
+		j.set(func(j *journal) { j.gate = nil })
+		if got := <-asked; got.err == nil {
+			t.Fatal("answered before the disk was done")
+		}
+		if st := status(t, a); len(st.Holders) != 0 {
+			t.Fatalf("held by nobody: %+v", st.Holders)
+		}
+	})
+}
+
+func TestNothingIsSaidBeforeItIsSafe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		a := start(t, j)
+		gate := make(chan struct{})
+		j.set(func(j *journal) { j.gate = gate })
+		asked := goAcquire(t.Context(), a, acquire(1, 0))
+		looked := goAcquire(t.Context(), a, lease.Command{Op: lease.Look})
+		if len(asked) != 0 || len(looked) != 0 {
+			t.Fatal("answered while the disk was still writing")
+		}
+		close(gate)
+		if got := <-asked; got.err != nil {
+			t.Fatal(got.err)
+		}
+		if got := <-looked; got.err != nil || len(got.answer.Status.Holders) != 1 {
+			t.Fatalf("looked: %+v", got)
+		}
+	})
+}
+
+func TestFailedAppendLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		a := start(t, j)
+		held := must(t, a, acquire(1, 0))
+		waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
+		watch, err := a.Watch(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Unwatch(watch)
+		disk := errors.New("no space")
+		j.set(func(j *journal) { j.fail = disk })
+
+		_, err = a.Do(t.Context(), lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		if !errors.Is(err, lease.ErrStorage) || !errors.Is(err, disk) {
+			t.Fatalf("release: %v", err)
+		}
+		if got := <-waiting; !errors.Is(got.err, lease.ErrStorage) {
+			t.Fatalf("the waiter was told %v", got.err)
+		}
+		f := <-watch.Frames()
+		if f.Status == nil || len(f.Status.Holders) != 1 || f.Status.Holders[0].Who.Name != "w1" || len(watch.Frames()) != 0 {
+			t.Fatalf("watchers saw %+v, and %d more", f, len(watch.Frames()))
+		}
+		j.set(func(j *journal) { j.fail = nil })
+		if st := status(t, a); len(st.Holders) != 1 || len(st.Waiters) != 0 {
+			t.Fatalf("after the failure: %+v", st)
+		}
+		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		if next := must(t, a, acquire(3, 0)); next.Lease.Fence != 2 {
+			t.Fatalf("fence %d", next.Lease.Fence)
+		}
+	})
+}
+
+func TestSuspendedGrantsResumeWhenPoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		a := start(t, j)
+		held := must(t, a, acquire(1, 0))
+		waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
+		j.set(func(j *journal) { j.suspended = true })
+		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		if _, err := a.Do(t.Context(), acquire(3, 0)); !errors.Is(err, lease.ErrSuspended) {
+			t.Fatalf("acquire: %v", err)
+		}
+		if len(waiting) != 0 {
+			t.Fatal("granted while suspended")
+		}
+		j.set(func(j *journal) { j.suspended = false })
+		a.Poke()
+		if got := <-waiting; got.err != nil {
+			t.Fatal(got.err)
+		}
+	})
+}
+
+func TestStopTellsEverybody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := make(chan struct{})
+		close(open)
+		a := topicactor.Start(topicactor.Config{Topic: "t", Keep: keep, Journal: &journal{}, Gate: open})
+		must(t, a, acquire(1, 0))
+		waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
+		watch, err := a.Watch(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Stop()
+		if got := <-waiting; !errors.Is(got.err, topicactor.ErrStopped) {
+			t.Fatalf("waiter: %v", got.err)
+		}
+		if _, ok := <-watch.Frames(); ok || !errors.Is(watch.Err(), topicactor.ErrStopped) {
+			t.Fatalf("watcher: %v", watch.Err())
+		}
+		<-a.Done()
+		if _, err := a.Do(t.Context(), acquire(3, 0)); !errors.Is(err, topicactor.ErrStopped) {
+			t.Fatalf("later: %v", err)
+		}
+	})
+}
+
+func TestTakenOverWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := start(t, &journal{})
+		held := must(t, a, acquire(1, 0))
+		with := func(n byte) lease.Command {
+			c := acquire(n, time.Hour)
+			c.Key = lease.KeyOf("ticket")
+			return c
+		}
+		older := goAcquire(t.Context(), a, with(2))
+		newer := goAcquire(t.Context(), a, with(3))
+		if got := <-older; !errors.Is(got.err, lease.ErrSuperseded) {
+			t.Fatalf("older: %v", got.err)
+		}
+		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		got := <-newer
+		again := must(t, a, with(4))
+		if got.err != nil || !again.Replayed || again.Lease.Token != got.answer.Lease.Token {
+			t.Fatalf("newer %+v, again %+v", got, again)
+		}
+	})
+}
