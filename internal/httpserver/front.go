@@ -1,0 +1,150 @@
+package httpserver
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"legible.sh/mutex/api"
+)
+
+// ServeHTTP is the front door: what is checked here, no operation needs to think of.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec := recorders.Get().(*recorder)
+	rec.ResponseWriter = w
+	start := time.Now()
+	defer func() {
+		if v := recover(); v != nil {
+			s.panicked(rec, r, v)
+		}
+		s.account(rec, r, time.Since(start))
+		*rec = recorder{}
+		recorders.Put(rec)
+	}()
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 {
+		rec.Header()["X-Request-Id"] = []string{id}
+	}
+	if s.admit(rec, r) {
+		s.mux.ServeHTTP(rec, r)
+	}
+}
+
+// admit refuses what must not reach an operation.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case !s.knownHost(r):
+		s.refuseHost(w, r)
+	case !cleanPath(r.URL.Path):
+		s.fail(w, r, errPath)
+	case !s.crossOrigin(w, r):
+		// answered
+	case r.Method == http.MethodOptions:
+		s.describe(w, r)
+	default:
+		return true
+	}
+	return false
+}
+
+// cleanPath tells whether the mux would route a path as it was sent. It would redirect any other, and a client that
+// follows would lock another name than it asked for.
+func cleanPath(p string) bool {
+	return strings.HasPrefix(p, "/") && !strings.Contains(p, "//") && !strings.Contains(p, "/./") &&
+		!strings.Contains(p, "/../") && !strings.HasSuffix(p, "/.") && !strings.HasSuffix(p, "/..")
+}
+
+// noRoute answers every path and method that no operation has.
+func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
+	allowed := s.methods(r)
+	if len(allowed) == 0 {
+		s.fail(w, r, errNoRoute)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.fail(w, r, &methodError{method: r.Method, allowed: allowed})
+}
+
+// methods lists what can be done with a path, empty for one that is no route.
+func (s *Server) methods(r *http.Request) []string {
+	var allowed []string
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(probe); pattern != "/" {
+			allowed = append(allowed, m)
+		}
+	}
+	if len(allowed) > 0 {
+		allowed = append(allowed, http.MethodOptions)
+	}
+	return allowed
+}
+
+// describe answers OPTIONS.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
+	allowed := s.methods(r)
+	if len(allowed) == 0 {
+		s.fail(w, r, errNoRoute)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) panicked(rec *recorder, r *http.Request, v any) {
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	s.options.Log.Error("panic in a handler", "op", r.Pattern, "panic", v, "stack", string(debug.Stack()))
+	if rec.status == 0 {
+		s.write(rec, http.StatusInternalServerError, apiError(errInternal, r))
+	}
+}
+
+// account counts and, at debug level, logs a request. The path is left out of it: a lease may stand in there.
+func (s *Server) account(rec *recorder, r *http.Request, took time.Duration) {
+	status := rec.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if s.options.Meter != nil {
+		s.options.Meter.Request(r.Pattern, status, took)
+	}
+	if s.options.Log.Enabled(context.Background(), slog.LevelDebug) {
+		s.options.Log.Debug("request", "op", r.Pattern, "topic", r.PathValue("topic"), "status", status, "took", took,
+			"remote", r.RemoteAddr)
+	}
+}
+
+// recorder remembers the status of an answer. http.ResponseController sees through it.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach deadlines and flushing.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// refuse answers a request that the generated binder could not take apart, naming what else is wrong with it as well.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, e *api.BindError) {
+	s.fail(w, r, &paramError{problems: append(s.bindProblems(e), s.rangeProblems(e.Params)...)})
+}

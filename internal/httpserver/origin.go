@@ -1,0 +1,85 @@
+package httpserver
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Browsers are kept from other people's pages in two ways. A state-changing request from another origin is refused
+// (the standard library's cross-origin protection). And a server that only listens on loopback answers only to names
+// of loopback, so that a name that is made to resolve to 127.0.0.1 (DNS rebinding) does not become an origin of its own.
+
+func (s *Server) allowHosts() {
+	s.hosts = map[string]bool{"localhost": true}
+	if s.options.BaseURL != nil {
+		s.hosts[strings.ToLower(s.options.BaseURL.Hostname())] = true
+	}
+	for _, h := range s.options.AllowedHosts {
+		s.hosts[strings.ToLower(h)] = true
+	}
+}
+
+func (s *Server) knownHost(r *http.Request) bool {
+	if !s.options.CheckHost {
+		return true
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	if s.hosts[host] {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func (s *Server) refuseHost(w http.ResponseWriter, r *http.Request) {
+	s.fail(w, r, errHost)
+}
+
+func (s *Server) allowOrigins() error {
+	s.origins = http.NewCrossOriginProtection()
+	s.cors = make(map[string]bool)
+	for _, o := range s.options.CORSOrigins {
+		s.cors[o] = true
+		if o == "*" {
+			continue
+		}
+		if err := s.origins.AddTrustedOrigin(o); err != nil {
+			return fmt.Errorf("cors origin %q: %w; send scheme://host[:port] or *", o, err)
+		}
+	}
+	return nil
+}
+
+// crossOrigin refuses a write from another origin, and says to a browser what an allowed one may do. It tells whether
+// the request goes on.
+func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	allowed := origin != "" && (s.cors["*"] || s.cors[origin])
+	if !s.cors["*"] && s.origins.Check(r) != nil {
+		s.fail(w, r, errCrossOrigin)
+		return false
+	}
+	if len(s.cors) > 0 {
+		w.Header().Add("Vary", "Origin")
+	}
+	if !allowed {
+		return true
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Idempotency-Replayed, Retry-After, Server-Timing, X-Request-Id")
+	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, DELETE")
+		h.Set("Access-Control-Allow-Headers",
+			"Authorization, Idempotency-Key, Last-Event-ID, X-Lease, X-Name, X-Reason, X-Host, X-Pid, X-Request-Id")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	return true
+}

@@ -1,0 +1,299 @@
+package httpserver
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"legible.sh/mutex/api"
+	"legible.sh/mutex/internal/lease"
+)
+
+// problems collects what is wrong with a request's parameters, so that one answer names all of it.
+type problems []api.ParameterProblem
+
+func (p *problems) add(in api.ParameterIn, name, sent, expected string) {
+	if len(sent) > 100 {
+		sent = strings.ToValidUTF8(sent[:100], "") + "…"
+	}
+	*p = append(*p, api.ParameterProblem{In: in, Name: name, Sent: sent, Expected: expected})
+}
+
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return &paramError{problems: p}
+}
+
+// duration checks a number of seconds; absent stands for one that was not sent.
+func (p *problems) duration(name string, sent *float64, least, most, absent time.Duration) time.Duration {
+	if sent == nil {
+		return absent
+	}
+	// NaN fails both comparisons.
+	if !(*sent >= least.Seconds() && *sent <= most.Seconds()) {
+		p.add(api.ParameterInQuery, name, formatFloat(*sent),
+			fmt.Sprintf("seconds from %s to %s", formatFloat(least.Seconds()), formatFloat(most.Seconds())))
+		return absent
+	}
+	return seconds(*sent)
+}
+
+// integer checks a whole number; 0 stands for one that was not sent.
+func (p *problems) integer(in api.ParameterIn, name string, sent *int, least, most int) int {
+	if sent == nil {
+		return 0
+	}
+	if *sent < least || *sent > most {
+		p.add(in, name, strconv.Itoa(*sent), fmt.Sprintf("a whole number from %d to %d", least, most))
+		return 0
+	}
+	return *sent
+}
+
+// Longest idempotency key, without its quotes.
+const maxKeyLength = 255
+
+// key reads an Idempotency-Key: a bare one and one in the quotes of the draft standard are the same.
+func (p *problems) key(sent *string) lease.Key {
+	if sent == nil {
+		return lease.Key{}
+	}
+	k := *sent
+	if len(k) >= 2 && k[0] == '"' && k[len(k)-1] == '"' {
+		k = k[1 : len(k)-1]
+	}
+	visible := func(r rune) bool { return r > ' ' && r <= '~' && r != '"' }
+	if k == "" || len(k) > maxKeyLength || strings.IndexFunc(k, func(r rune) bool { return !visible(r) }) >= 0 {
+		// The key is a secret: it is not sent back, not even to its owner.
+		p.add(api.ParameterInHeader, "Idempotency-Key", fmt.Sprintf("%d characters", utf8.RuneCountInString(k)),
+			fmt.Sprintf("1 to %d visible ASCII characters that nobody can guess", maxKeyLength))
+		return lease.Key{}
+	}
+	return lease.KeyOf(k)
+}
+
+// lease reads the lease from the path, or from the header where the path has "-".
+func (p *problems) lease(path string, header *string) lease.Token {
+	const expected = "32 lower-case hex digits: the lease from your grant"
+	if path == "-" && header == nil {
+		p.add(api.ParameterInHeader, "X-Lease", "", expected+", because the path has - for it")
+		return lease.Token{}
+	}
+	if header != nil {
+		t, err := lease.ParseToken(*header)
+		if err != nil {
+			p.add(api.ParameterInHeader, "X-Lease", fmt.Sprintf("%d characters", len(*header)), expected)
+			return lease.Token{}
+		}
+		if path != "-" && path != *header {
+			p.add(api.ParameterInHeader, "X-Lease", "another lease than the path", "the same lease as in the path, or no header")
+		}
+		return t
+	}
+	t, err := lease.ParseToken(path)
+	if err != nil {
+		p.add(api.ParameterInPath, "lease", fmt.Sprintf("%d characters", len(path)), expected+", or - with the header X-Lease")
+	}
+	return t
+}
+
+// whoParams are the places where a client may say who it is, in the order in which they count.
+type whoParams struct {
+	xName, name *string
+	body        string
+	xReason     *string
+	reason      *string
+	xHost, host *string
+	xPID, pid   *int
+}
+
+func (p *problems) who(w whoParams) lease.Who {
+	who := lease.Who{
+		Name:   p.text("X-Name", w.xName, "name", w.name, lease.MaxNameLength),
+		Reason: p.text("X-Reason", w.xReason, "reason", w.reason, lease.MaxReasonLength),
+		Host:   p.text("X-Host", w.xHost, "host", w.host, lease.MaxHostLength),
+	}
+	if who.Name == "" {
+		who.Name = p.clean(api.ParameterInBody, "name", w.body, lease.MaxNameLength)
+	}
+	who.PID = p.integer(api.ParameterInHeader, "X-Pid", w.xPID, 1, maxPID)
+	if pid := p.integer(api.ParameterInQuery, "pid", w.pid, 1, maxPID); who.PID == 0 {
+		who.PID = pid
+	}
+	return who
+}
+
+const maxPID = 1<<31 - 1
+
+// text is a header's text, or the query's where the header has none. Both must be fit, whichever counts.
+func (p *problems) text(header string, h *string, query string, q *string, limit int) string {
+	var fromHeader, fromQuery string
+	if h != nil {
+		fromHeader = p.clean(api.ParameterInHeader, header, decodeHeader(*h), limit)
+	}
+	if q != nil {
+		fromQuery = p.clean(api.ParameterInQuery, query, *q, limit)
+	}
+	if fromHeader != "" {
+		return fromHeader
+	}
+	return fromQuery
+}
+
+func (p *problems) clean(in api.ParameterIn, name, s string, limit int) string {
+	text, err := lease.CleanText(s, limit)
+	if err != nil {
+		p.add(in, name, strings.ToValidUTF8(s, "�"), fmt.Sprintf("up to %d characters of UTF-8", limit))
+	}
+	return text
+}
+
+// decodeHeader makes text of a header in whichever of the usual ways it was put there: raw UTF-8, percent-encoded, or
+// an RFC 2047 encoded word. What is none of these stays as it is.
+func decodeHeader(s string) string {
+	if strings.HasPrefix(s, "=?") {
+		if text, err := new(mime.WordDecoder).DecodeHeader(s); err == nil {
+			return text
+		}
+	}
+	if strings.Contains(s, "%") {
+		if text, err := url.PathUnescape(s); err == nil && utf8.ValidString(text) {
+			return text
+		}
+	}
+	return s
+}
+
+// bindProblems puts the binder's findings into words.
+func (s *Server) bindProblems(e *api.BindError) problems {
+	var found problems
+	for _, b := range e.Errs {
+		found.add(api.ParameterIn(b.In), b.Name, b.Value, expected(b, e.Known))
+	}
+	return found
+}
+
+func expected(b *api.ParamError, known []string) string {
+	switch {
+	case errors.Is(b.Err, api.ErrUnknownParam):
+		return unknownParam(b.Name, known)
+	case errors.Is(b.Err, api.ErrRepeatedParam):
+		return "one value"
+	case errors.Is(b.Err, api.ErrMalformed):
+		return "well-formed percent-encoding, and & between parameters"
+	}
+	if what, ok := expectations[b.Name]; ok {
+		return what
+	}
+	return "another kind of value"
+}
+
+// expectations says what a value that could not be read at all should have been.
+var expectations = map[string]string{
+	"ttl": "a number of seconds, such as 60 or 0.5", "wait": "a number of seconds, such as 300",
+	"capacity": "a whole number", "pid": "a whole number", "X-Pid": "a whole number", "fence": "a whole number",
+	"limit": "a whole number", "before": "a whole number", "dry_run": "true or false",
+	"since": "a time such as 2026-03-01T00:00:00Z",
+}
+
+func unknownParam(name string, known []string) string {
+	if len(known) == 0 {
+		return "no query parameter here"
+	}
+	if near := nearest(name, known); near != "" {
+		return fmt.Sprintf("%s? (there are: %s)", near, strings.Join(known, ", "))
+	}
+	return "one of: " + strings.Join(known, ", ")
+}
+
+// nearest finds what a misspelt name was meant to be: the same letters in another order, or all but one in place.
+func nearest(name string, known []string) string {
+	for _, k := range known {
+		if strings.EqualFold(k, name) || sameLetters(k, name) || strings.HasPrefix(k, name) || strings.HasPrefix(name, k) {
+			return k
+		}
+	}
+	return ""
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
+	slices.Sort(x)
+	slices.Sort(y)
+	x, y = slices.Compact(x), slices.Compact(y)
+	return slices.Equal(x, y)
+}
+
+// rangeProblems checks the ranges of those parameters that could be bound, when others could not: one answer names
+// everything that is wrong.
+func (s *Server) rangeProblems(params any) problems {
+	var bad problems
+	l := s.options.Limits
+	switch p := params.(type) {
+	case api.AcquireParams:
+		bad.duration("ttl", p.TTL, minTTL, l.MaxTTL, 0)
+		bad.duration("wait", p.Wait, 0, l.MaxWait, 0)
+		bad.integer(api.ParameterInQuery, "capacity", p.Capacity, 1, l.MaxCapacity)
+		bad.key(p.IdempotencyKey)
+		bad.who(whoParams{p.XName, p.Name, "", p.XReason, p.Reason, p.XHost, p.Host, p.XPid, p.PID})
+	case api.RenewParams:
+		bad.duration("ttl", p.TTL, minTTL, l.MaxTTL, 0)
+	case api.ForceReleaseParams:
+		bad.fence(p.Fence)
+	case api.GetHistoryParams:
+		bad.page(p.Limit, p.Before)
+	case api.ListHistoryParams:
+		bad.page(p.Limit, p.Before)
+	case api.ListTopicsParams:
+		bad.list(p)
+	}
+	return bad
+}
+
+func (p *problems) fence(sent *int64) lease.Fence {
+	if sent == nil {
+		return 0
+	}
+	if *sent < 1 || *sent > int64(lease.MaxFence) {
+		p.add(api.ParameterInQuery, "fence", strconv.FormatInt(*sent, 10), fmt.Sprintf("a whole number from 1 to %d", lease.MaxFence))
+	}
+	return lease.Fence(*sent)
+}
+
+// Sizes of pages.
+const (
+	defaultEvents = 50
+	maxEvents     = 1000
+	maxListed     = 10000
+)
+
+func (p *problems) page(limit *int, before *int64) (n int, id int64) {
+	n = defaultEvents
+	if limit != nil {
+		n = p.integer(api.ParameterInQuery, "limit", limit, 1, maxEvents)
+	}
+	if before != nil {
+		id = *before
+		if id < 1 {
+			p.add(api.ParameterInQuery, "before", strconv.FormatInt(id, 10), "the id of an event")
+		}
+	}
+	return n, id
+}
+
+func (p *problems) list(q api.ListTopicsParams) {
+	p.integer(api.ParameterInQuery, "limit", q.Limit, 1, maxListed)
+	if q.State != nil && !q.State.Valid() {
+		p.add(api.ParameterInQuery, "state", string(*q.State), "free or held")
+	}
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
