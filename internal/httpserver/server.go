@@ -73,8 +73,11 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	api.Mount(s.mux, s, s.refuse)
-	s.mux.HandleFunc("/-/mcp", s.mcp)
-	s.mux.HandleFunc("/-/static/", s.static)
+	// A pattern without a method would collide with /{topic}/{lease}.
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		s.mux.HandleFunc(method+" /-/mcp", s.mcp)
+	}
+	s.mux.HandleFunc("GET /-/static/{file}", s.static)
 	s.mux.HandleFunc("/", s.noRoute)
 	return s, nil
 }
