@@ -1,0 +1,91 @@
+package supervise_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"legible.sh/mutex/internal/supervise"
+)
+
+// runMany runs a command for every exit code, one after the other, and exits 0 if all came through and nothing is
+// left open.
+func runMany(o order) int {
+	before := 0
+	for code := range 256 {
+		o.Argv = script("exit " + strconv.Itoa(code))
+		if got := run(o, supervise.CatchSignals(context.Background())).Code; got != code {
+			fmt.Fprintf(os.Stderr, "exit %d came as %d\n", code, got)
+			return 1
+		}
+		if code == 10 { // what is opened once is open
+			before = descriptors()
+		}
+	}
+	if after := descriptors(); after != before {
+		fmt.Fprintf(os.Stderr, "%d descriptors became %d\n", before, after)
+		return 1
+	}
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); !errors.Is(err, unix.ECHILD) {
+		fmt.Fprintln(os.Stderr, "a child is left")
+		return 1
+	}
+	return 0
+}
+
+func descriptors() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		panic(err)
+	}
+	return len(entries)
+}
+
+// queueOnly waits for a lease that never comes.
+func queueOnly(o order) int {
+	signals := supervise.CatchSignals(context.Background())
+	defer signals.Stop()
+	if err := os.WriteFile(o.Dir+"/queued.pid", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		panic(err)
+	}
+	<-signals.Context().Done()
+	var in *supervise.Interrupted
+	if errors.As(context.Cause(signals.Context()), &in) {
+		return in.Code()
+	}
+	return 99
+}
+
+// runAmongThreads lets threads end all the time while the command runs.
+func runAmongThreads(o order) int {
+	go func() {
+		for range 200 {
+			go func() {
+				runtime.LockOSThread() // a goroutine that ends locked takes its thread along
+				time.Sleep(time.Millisecond)
+			}()
+			time.Sleep(2 * time.Millisecond)
+		}
+	}()
+	return runOnce(o)
+}
+
+// runAsInit is the first process of a PID namespace, with a /proc of its own.
+func runAsInit(o order) int {
+	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		fmt.Fprintln(os.Stderr, "mount /proc in the namespace:", err)
+		return 99
+	}
+	if os.Getpid() != 1 {
+		fmt.Fprintln(os.Stderr, "not pid 1")
+		return 99
+	}
+	return runOnce(o)
+}
