@@ -63,6 +63,14 @@ func queueOnly(o order) int {
 	return 99
 }
 
+// runInterrupted gets a signal after the grant and before the run.
+func runInterrupted(o order) int {
+	signals := supervise.CatchSignals(context.Background())
+	syscall.Kill(os.Getpid(), syscall.SIGINT)
+	<-signals.Context().Done()
+	return run(o, signals).Code
+}
+
 // runAmongThreads lets threads end all the time while the command runs.
 func runAmongThreads(o order) int {
 	go func() {

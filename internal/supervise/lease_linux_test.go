@@ -34,11 +34,12 @@ type order struct {
 
 // helpers are the programs that need more than one plain run.
 var helpers = map[string]func(order) int{
-	"":        runOnce,
-	"many":    runMany,
-	"queue":   queueOnly,
-	"threads": runAmongThreads,
-	"pid1":    runAsInit,
+	"":            runOnce,
+	"many":        runMany,
+	"queue":       queueOnly,
+	"threads":     runAmongThreads,
+	"pid1":        runAsInit,
+	"interrupted": runInterrupted,
 }
 
 func helper(text string) int {
@@ -105,7 +106,7 @@ func writeOutcome(dir string, o supervise.Outcome) {
 }
 
 // dirLease is a lease whose service is a directory: the file lease.mode says how it answers (ok, lost, fail,
-// hang, reclaim, deaf: answers ok, but only after the call was given up), lease.log notes each call.
+// hang, reclaim, late: refused, but only after the call was given up), lease.log notes each call.
 type dirLease struct {
 	dir string
 	mu  sync.Mutex // guards the log: a call that was given up may still be writing
