@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var steps = flag.Int("steps", 100_000, "steps of random histories that the model test takes, at least")
+var steps = flag.Int("steps", 200_000, "steps of random histories that the model test takes, at least")
 
 // TestModel holds the rules against the naive model, over random histories: outcomes, refusals, verdicts, status
 // and deadlines after each step, the promises against the events alone, and restarts in between.

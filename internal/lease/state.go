@@ -48,9 +48,9 @@ func New(floor Fence, keep time.Duration) *State {
 // Suspend stops grants (releases, renewals and waiting go on), or lets them resume with the next [State.Settle].
 func (s *State) Suspend(on bool) { s.suspended = on }
 
-// String tells the topic's figures, and keeps the secrets in it out of a careless %v.
-func (s *State) String() string {
-	return fmt.Sprintf("capacity %d, fence %d, %d holding, %d waiting", s.capacity, s.fence, s.Held(), s.Waiting())
+// Format tells the topic's figures whatever the verb: a careless %v of a state must not show the secrets in it.
+func (s *State) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "capacity %d, fence %d, %d holding, %d waiting", s.capacity, s.fence, s.Held(), s.Waiting())
 }
 
 // Fence is the highest fence granted so far, or the floor.
