@@ -138,7 +138,3 @@ func (s *Server) serveTLS() error {
 	return nil
 }
 
-var _ registry.Journal = journal.Memory{}
-
-// observe hands events to whoever only looks on.
-func (s *Server) observe(lease.Topic, []lease.Event) {}

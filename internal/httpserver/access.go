@@ -12,9 +12,6 @@ import (
 func (s *Server) enter(r *http.Request, topic string, right policy.Right) (lease.Topic, policy.Limits, error) {
 	name, err := lease.ParseTopic(topic)
 	if err != nil {
-		if topic == "-" && r.URL.Path != "/-" {
-			err = errNoRoute
-		}
 		return "", policy.Limits{}, err
 	}
 	limits, err := s.options.Policy.Decide(name, right, bearer(r))

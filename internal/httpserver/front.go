@@ -44,6 +44,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		// answered
 	case r.Method == http.MethodOptions:
 		s.describe(w, r)
+	case strings.HasPrefix(r.URL.Path, "/-/") && !s.routes(r):
+		s.noRoute(w, r)
 	default:
 		return true
 	}
@@ -72,8 +74,7 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 func (s *Server) methods(r *http.Request) []string {
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
-		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(probe); pattern != "/" {
+		if s.routes(&http.Request{Method: m, URL: r.URL, Host: r.Host}) {
 			allowed = append(allowed, m)
 		}
 	}
@@ -81,6 +82,13 @@ func (s *Server) methods(r *http.Request) []string {
 		allowed = append(allowed, http.MethodOptions)
 	}
 	return allowed
+}
+
+// routes tells whether an operation takes the request. Below /-/ there are no topics, though the patterns of topics
+// match there.
+func (s *Server) routes(r *http.Request) bool {
+	_, pattern := s.mux.Handler(r)
+	return pattern != "/" && !(strings.HasPrefix(r.URL.Path, "/-/") && strings.Contains(pattern, "{topic}"))
 }
 
 // describe answers OPTIONS.
