@@ -121,7 +121,7 @@ type ClientInterface interface {
 
 	// Ready Can it grant leases?
 	//
-	// Answers 503 with `STARTING`, `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
+	// Answers 503 with `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
 	//
 	// Corresponds with GET /-/ready (the `Ready` operationId).
 	Ready(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -317,7 +317,7 @@ func (c *Client) Prune(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // Ready Can it grant leases?
 //
-// Answers 503 with `STARTING`, `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
+// Answers 503 with `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
 //
 // Corresponds with GET /-/ready (the `Ready` operationId).
 func (c *Client) Ready(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1601,7 +1601,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReadyWithResponse Can it grant leases?
 	//
-	// Answers 503 with `STARTING`, `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
+	// Answers 503 with `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2850,7 +2850,7 @@ func (c *ClientWithResponses) PruneWithResponse(ctx context.Context, reqEditors 
 
 // ReadyWithResponse Can it grant leases?
 //
-// Answers 503 with `STARTING`, `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
+// Answers 503 with `STORAGE` or `SHUTDOWN` while it can not. For a readiness probe.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -24,7 +24,6 @@ const (
 	ErrorCodeNoRoute          ErrorCode = "NO_ROUTE"
 	ErrorCodeNotFound         ErrorCode = "NOT_FOUND"
 	ErrorCodeShutdown         ErrorCode = "SHUTDOWN"
-	ErrorCodeStarting         ErrorCode = "STARTING"
 	ErrorCodeStorage          ErrorCode = "STORAGE"
 	ErrorCodeSuperseded       ErrorCode = "SUPERSEDED"
 	ErrorCodeSuspended        ErrorCode = "SUSPENDED"
@@ -66,8 +65,6 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeNotFound:
 		return true
 	case ErrorCodeShutdown:
-		return true
-	case ErrorCodeStarting:
 		return true
 	case ErrorCodeStorage:
 		return true

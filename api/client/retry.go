@@ -50,7 +50,7 @@ func transient(err error) bool {
 	var refused *Error
 	if errors.As(err, &refused) {
 		switch refused.Code {
-		case api.ErrorCodeShutdown, api.ErrorCodeStorage, api.ErrorCodeStarting, api.ErrorCodeSuspended,
+		case api.ErrorCodeShutdown, api.ErrorCodeStorage, api.ErrorCodeSuspended,
 			api.ErrorCodeTopicLimit, api.ErrorCodeWaitersLimit, api.ErrorCodeInternal:
 			return true
 		}

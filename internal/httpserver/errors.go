@@ -25,7 +25,6 @@ var (
 	errCrossOrigin = errors.New("a page of another origin may not change anything here")
 	errBody        = errors.New("the body could not be read")
 	errUnsupported = errors.New("this server runs without that part")
-	errStarting    = errors.New("the server is reading its journal")
 	errInternal    = errors.New("internal error")
 )
 
@@ -84,7 +83,6 @@ var verdicts = []verdict{
 	{errCrossOrigin, 403, api.ErrorCodeCrossOrigin, "Call from a program rather than a page, or have the origin added to --cors-origin.", 0},
 	{errBody, 400, api.ErrorCodeBadParam, "Send the whole body, at most a few kilobytes of plain text, within 10 seconds, or none.", 0},
 	{errUnsupported, 501, api.ErrorCodeUnsupported, "Do without, or ask who runs the server to switch it on.", 0},
-	{errStarting, 503, api.ErrorCodeStarting, "Repeat after Retry-After seconds.", 1},
 	{topicactor.ErrStopped, 503, api.ErrorCodeShutdown, "Nothing was granted. Repeat with the same Idempotency-Key after Retry-After seconds.", 1},
 	{ErrShutdown, 503, api.ErrorCodeShutdown, "Nothing was granted. Repeat with the same Idempotency-Key after Retry-After seconds.", 1},
 	{errInternal, 500, api.ErrorCodeInternal, "Repeat once with the same Idempotency-Key. If it stays, report it with the X-Request-Id.", 0},

@@ -276,7 +276,9 @@ func TestWatching(t *testing.T) {
 }
 
 func TestQuietStreamsSayThatTheyLive(t *testing.T) {
-	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) { o.Heartbeat = 10 * time.Millisecond })
+	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {
+		o.Heartbeat = 10 * time.Millisecond
+	})
 	events := s.watch(t, "/a/sse")
 	comments := 0
 	for comments < 3 && events.lines.Scan() {
