@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/journal/record"
+	"legible.sh/mutex/internal/lease"
+)
+
+// Report says what is in a journal, and what is wrong with it.
+type Report struct {
+	Path    string
+	Size    int64
+	Records int
+	Topics  int // live or declared, at the time of the report
+	Leases  int
+	Floor   lease.Fence
+	Torn    int64    // bytes at the end that were never acknowledged: no damage, a start drops them
+	Damage  []Damage // lines that were acknowledged and cannot be read: a start refuses
+
+	// What a repair did. It does nothing where there is no damage.
+	Backup   string      // where the file as it was is kept
+	RaisedTo lease.Fence // every fence goes on above this one
+}
+
+// Check reads the journal in a directory and changes nothing. A server may be running on it: what it is just writing
+// reads as torn then.
+func Check(dir string, options Options) (*Report, error) {
+	options = options.withDefaults()
+	file, err := options.Disk.Open(disk.CheckOpen, filepath.Join(dir, journalName))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", disk.CheckOpen, err)
+	}
+	defer file.Close()
+	into := replay{fold: newFold(options.Keep, options.ReserveSpan)}
+	found, err := examine(file, disk.CheckRead, func(text []byte, r *record.Record, beyond bool) { into.record(r) })
+	if err != nil {
+		return nil, err
+	}
+	return report(dir, found, &into, options), nil
+}
+
+func report(dir string, found *survey, into *replay, options Options) *Report {
+	now := options.Clock()
+	into.fold.shift(into.anchor.step(now))
+	into.fold.wake(instantOf(now.Now))
+	r := &Report{
+		Path: filepath.Join(dir, journalName), Size: found.size, Records: found.records,
+		Topics: len(into.fold.names()), Leases: into.fold.leases(), Floor: into.fold.floor,
+	}
+	if found.torn() {
+		r.Torn = found.size - found.good
+	} else {
+		r.Damage = found.damage
+	}
+	return r
+}
+
+// ErrNoDamage says that a repair found nothing to do.
+var ErrNoDamage = errors.New("nothing is damaged")

@@ -1,0 +1,156 @@
+package journal
+
+import (
+	"log/slog"
+	"time"
+
+	"legible.sh/mutex/internal/journal/disk"
+)
+
+// Times that the committer waits.
+const (
+	quietTime  = time.Second            // without a commit, before a smaller file is worth compacting
+	firstRetry = 100 * time.Millisecond // after a failure; doubled each time
+	lastRetry  = 5 * time.Second
+	roomRetry  = time.Second // to look for room again on a full disk
+)
+
+// committer is what the journal's one goroutine owns. It exists so that one sync can serve everybody who came
+// meanwhile, and so that what is in the file has one order.
+type committer struct {
+	options Options
+	log     *slog.Logger
+	fs      disk.FS
+	dir     string
+	queue   *queue
+	shared  *sharedFold
+	status  *status
+	count   *counters
+
+	file   disk.File
+	size   int64 // where the next record goes
+	safe   bool  // all that is in the file is synced
+	buf    []byte
+	spare  []*request // the queue's emptied slice
+	anchor anchor
+
+	reserved int64 // up to here writing cannot fail for want of space
+	shortage bool  // there was no more room to set aside
+	room     int64 // what all leases need set aside
+	content  int64 // what a compact file would be
+
+	cause     error // what went wrong first
+	fault     error // why nothing can be appended, with what came of trying to; nil: all is well
+	backoff   time.Duration
+	draft     *draft     // of the compaction that runs, or nil
+	copied    chan error // its outcome; holds one
+	failedAt  int64      // how large the file was when a compaction failed; 0: the last one did not
+	committed uint64     // counts commits, to tell whether it is quiet
+	seen      uint64     // committed when quiet was set
+
+	retry, syncing, quiet alarm
+	stop                  <-chan struct{}
+}
+
+// alarm is a timer that is set or not.
+type alarm struct {
+	timer *time.Timer
+	set   bool
+}
+
+func newAlarm() alarm {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return alarm{timer: t}
+}
+
+// in sets the alarm, unless it is set already.
+func (a *alarm) in(d time.Duration) {
+	if !a.set {
+		a.timer.Reset(d)
+		a.set = true
+	}
+}
+
+func (a *alarm) off() {
+	a.timer.Stop()
+	a.set = false
+}
+
+// run commits until it is told to stop, and then what is left in the queue.
+func (c *committer) run() error {
+	defer c.retry.off()
+	defer c.syncing.off()
+	defer c.quiet.off()
+	for {
+		select {
+		case <-c.queue.ready:
+			c.commitWaiting()
+		case err := <-c.copied:
+			c.adopt(err)
+		case <-c.retry.timer.C:
+			c.retry.set = false
+			c.tryAgain()
+		case <-c.syncing.timer.C:
+			c.syncing.set = false
+			c.syncInterval()
+		case <-c.quiet.timer.C:
+			c.quiet.set = false
+			c.compactIfQuiet()
+		case <-c.stop:
+			return c.finish()
+		}
+		c.publish()
+	}
+}
+
+// tryAgain looks whether what was wrong is over.
+func (c *committer) tryAgain() {
+	if c.fault != nil {
+		c.recover()
+		return
+	}
+	if c.shortage {
+		c.shortage = false
+		c.makeRoom()
+	}
+}
+
+// publish shows the condition to others.
+func (c *committer) publish() {
+	trouble := c.fault
+	if trouble == nil && c.mustSuspend() {
+		trouble = errNoRoom
+	}
+	c.status.set(trouble)
+	c.count.size.Store(c.size)
+	c.count.reserved.Store(max(c.reserved-c.size, 0))
+	c.count.needed.Store(c.need())
+}
+
+// finish commits what is left and makes all of it safe. The room is given back, but not on a full disk, where nobody
+// might get it again.
+func (c *committer) finish() error {
+	c.commitWaiting()
+	c.abandonDraft()
+	if c.fault != nil {
+		c.closeFile()
+		return c.fault
+	}
+	if !c.shortage {
+		if err := c.file.Truncate(disk.CloseTruncate, c.size); err != nil {
+			c.log.Warn("the journal's room could not be given back", "error", err)
+		}
+	}
+	err := c.file.Sync(disk.CloseSync)
+	c.closeFile()
+	return err
+}
+
+// closeFile lets go of the file. Whatever counted in it is synced, or in doubt already.
+func (c *committer) closeFile() {
+	if c.file != nil {
+		_ = c.file.Close()
+		c.file = nil
+	}
+}

@@ -1,0 +1,97 @@
+package journal
+
+import "legible.sh/mutex/internal/journal/disk"
+
+const (
+	// compactRatio is how much larger than its content a file is before it is worth compacting.
+	compactRatio = 4
+	// quietSize is the smallest file that is worth compacting, and only while nothing else is to do.
+	quietSize = 256 << 10
+)
+
+// compactIfLarge starts a compaction under load, or sets the alarm for a quiet moment.
+func (c *committer) compactIfLarge() {
+	switch {
+	case !c.worthCompacting():
+	case c.size >= c.options.CompactAt:
+		c.compact()
+	default:
+		c.seen = c.committed
+		c.quiet.in(quietTime)
+	}
+}
+
+// worthCompacting tells whether much of the file is past. A compaction that failed is not tried again before the file
+// is half as large again.
+func (c *committer) worthCompacting() bool {
+	return c.draft == nil && c.fault == nil && c.size >= quietSize && c.size >= compactRatio*c.content &&
+		c.size >= c.failedAt+c.failedAt/2
+}
+
+// compactIfQuiet starts a compaction if nothing was committed since the alarm was set.
+func (c *committer) compactIfQuiet() {
+	if c.seen == c.committed && c.worthCompacting() {
+		c.compact()
+	} else {
+		c.compactIfLarge()
+	}
+}
+
+// compact begins a copy on a goroutine of its own: it exists so that commits go on meanwhile, and ends when the copy is
+// made, or soon after the draft was aborted. The committer waits for its outcome in every case.
+func (c *committer) compact() {
+	d, err := newDraft(c.fs, c.dir, c.shared, c.anchor, c.options.Clock)
+	if err != nil {
+		c.compactionFailed(err)
+		return
+	}
+	c.draft = d
+	go func() { c.copied <- d.copy() }()
+}
+
+// adopt ends a compaction: the committer stands still here, for as long as the last records and the change of names
+// take.
+func (c *committer) adopt(err error) {
+	d := c.draft
+	c.draft = nil
+	if err == nil {
+		err = d.catchUp()
+	}
+	reserved := d.size
+	if err == nil {
+		reserved += c.need() + roomMargin + roomChunk
+		err = c.allocate(d.file, disk.NewAllocate, d.size, reserved)
+	}
+	if err != nil {
+		d.discard()
+		c.compactionFailed(err)
+		return
+	}
+	if err := d.place(); err != nil { // which of the two files is there is not known: neither can be gone on with
+		d.discard()
+		c.fail(err)
+		c.recover()
+		return
+	}
+	c.log.Info("the journal was compacted", "from", c.size, "to", d.size)
+	c.swap(d)
+	c.reserved = reserved
+	c.count.compactions.Add(1)
+}
+
+// compactionFailed goes on in the old file, which is as good as before.
+func (c *committer) compactionFailed(err error) {
+	c.failedAt = c.size
+	c.log.Warn("the journal could not be compacted; it goes on as it is", "error", err)
+}
+
+// abandonDraft ends a compaction in progress and waits until it has ended.
+func (c *committer) abandonDraft() {
+	if c.draft == nil {
+		return
+	}
+	c.draft.aborted.Store(true)
+	<-c.copied
+	c.draft.discard()
+	c.draft = nil
+}

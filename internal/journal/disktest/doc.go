@@ -1,0 +1,10 @@
+// Package disktest is a disk that exists only in memory, for tests of what a journal does when the real one fails: it
+// keeps apart what is in the page cache and what is safe, can fail exactly one call, fill up, and lose its power.
+//
+// [Disk.Fail] is asked before every call, with its label. [Disk.Crash] gives the disk as it may be found after a power
+// cut: what was synced is there; of the rest each page may be there or not, the size may have grown or not, and a
+// rename may have happened or not. A sync that fails leaves its pages clean and lost, as Linux does: they read back
+// fine until the crash.
+//
+// A Disk may be used from several goroutines.
+package disktest

@@ -1,0 +1,112 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+
+	"legible.sh/mutex/internal/journal/disk"
+)
+
+// draft is a new journal in the making, under a name of its own: a copy of the fold, and what is acknowledged while it
+// is copied. Only when all of it is safe does it take the old one's place.
+type draft struct {
+	fs     disk.FS
+	dir    string
+	shared *sharedFold
+	walk   *snapshot
+	anchor anchor
+	clock  func() Reading
+
+	file    disk.File
+	size    int64
+	buf     []byte
+	aborted atomic.Bool // set by the committer, seen by copy
+}
+
+var errAborted = errors.New("given up: the journal has failed meanwhile")
+
+// newDraft begins with an empty file, and from here on the fold keeps what the draft must follow.
+func newDraft(fs disk.FS, dir string, shared *sharedFold, a anchor, clock func() Reading) (*draft, error) {
+	file, err := fs.Create(disk.NewCreate, filepath.Join(dir, draftName))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", disk.NewCreate, err)
+	}
+	d := &draft{fs: fs, dir: dir, shared: shared, anchor: a, clock: clock, file: file}
+	shared.with(func(f *fold) {
+		d.walk = f.beginSnapshot()
+		d.buf = f.limits(a.record(nil))
+	})
+	return d, nil
+}
+
+// copy writes the whole fold and makes it safe, while the committer goes on: the long part.
+func (d *draft) copy() error {
+	for more := true; more; {
+		if d.aborted.Load() {
+			return errAborted
+		}
+		d.shared.with(func(f *fold) { d.buf, more = f.chunk(d.walk, d.buf, instantOf(d.clock().Now)) })
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	// Said twice, since repair rests on it: whatever line is lost to damage, no fence can repeat.
+	d.shared.with(func(f *fold) { d.buf = f.limits(d.buf) })
+	return d.save()
+}
+
+// save writes what there is and makes it safe.
+func (d *draft) save() error {
+	if err := d.flush(); err != nil {
+		return err
+	}
+	if err := d.file.Sync(disk.NewSync); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewSync, err)
+	}
+	return nil
+}
+
+func (d *draft) flush() error {
+	if len(d.buf) == 0 {
+		return nil
+	}
+	if err := d.file.WriteAt(disk.NewWrite, d.buf, d.size); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewWrite, err)
+	}
+	d.size += int64(len(d.buf))
+	d.buf = d.buf[:0]
+	return nil
+}
+
+// catchUp writes what was acknowledged since the copy ended. The committer must stand still.
+func (d *draft) catchUp() error {
+	d.shared.with(func(f *fold) { d.buf = f.takeTail(d.buf) })
+	if len(d.buf) == 0 {
+		return nil
+	}
+	return d.save()
+}
+
+// place puts the draft in the journal's place. After an error it is not known which of the two is there.
+func (d *draft) place() error {
+	if err := d.fs.Rename(disk.NewRename, filepath.Join(d.dir, draftName), filepath.Join(d.dir, journalName)); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewRename, err)
+	}
+	if err := d.fs.SyncDir(disk.NewSyncDir, d.dir); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewSyncDir, err)
+	}
+	d.end()
+	return nil
+}
+
+// end stops following the fold.
+func (d *draft) end() { d.shared.with((*fold).endSnapshot) }
+
+// discard leaves nothing of the draft. A file that cannot be removed is emptied by the next one.
+func (d *draft) discard() {
+	d.end()
+	_ = d.file.Close()
+	_ = d.fs.Remove(disk.NewRemove, filepath.Join(d.dir, draftName))
+}

@@ -1,0 +1,83 @@
+package journal
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"legible.sh/mutex/internal/journal/record"
+	"legible.sh/mutex/internal/lease"
+)
+
+// File is a journal in a directory. All its methods may be called from any goroutine.
+type File struct {
+	keep    time.Duration
+	span    time.Duration
+	queue   *queue
+	shared  *sharedFold
+	status  *status
+	count   *counters
+	lock    io.Closer
+	stop    chan struct{} // closed by Close
+	done    chan struct{} // closed when the committer has ended
+	closing sync.Once
+	ended   error // of the committer; read after done
+}
+
+// Append makes the durable ones among a topic's events safe, in order, and returns then. On an error, which is an
+// [ErrStorage], nothing of them may be shown: the state they came from is to be dropped and built again from
+// [File.Recall]. The slice is not kept. One topic must not call it twice at once.
+func (f *File) Append(topic lease.Topic, events []lease.Event) error {
+	r := requests.Get().(*request)
+	defer r.free()
+	r.encode(topic, events, f.span)
+	if r.records == 0 {
+		return nil
+	}
+	if !f.queue.push(r) {
+		return errClosed
+	}
+	return <-r.done
+}
+
+// Floor retires a topic: it is forgotten but for its fence, which the floor rises to. It returns at once; what is
+// appended later stands behind it in the file.
+func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
+	f.queue.push(&request{topic: topic, fence: fence, lines: record.AppendFloor(nil, topic, fence, 0), records: 1})
+}
+
+// Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now: what is
+// known of it, its leases by fence, the places of tickets (nobody is there yet; each is kept for the keep window), its
+// spent keys. Nil for a topic that nobody has used.
+func (f *File) Recall(topic lease.Topic, now time.Time) (events []lease.Event) {
+	f.shared.with(func(fold *fold) { events = fold.recall(topic, now) })
+	return events
+}
+
+// Suspended tells that grants must not be made now: there is no room left for what they would need later, or the
+// journal cannot be written at all.
+func (f *File) Suspended() bool { return f.status.suspended.Load() }
+
+// Healthy is nil, or says why the journal cannot do all it should.
+func (f *File) Healthy() error { return f.status.err() }
+
+// Changed gives a value after Suspended and Healthy have changed; several changes may give one. It has one reader. It is
+// never closed.
+func (f *File) Changed() <-chan struct{} { return f.status.changed }
+
+// Stats gives the figures of the moment.
+func (f *File) Stats() Stats { return f.count.stats() }
+
+// Close makes safe what was appended, and ends the journal: from then on Append fails. It waits for that.
+func (f *File) Close() error {
+	f.closing.Do(func() {
+		f.queue.close()
+		close(f.stop)
+		<-f.done
+		if err := f.lock.Close(); f.ended == nil {
+			f.ended = err
+		}
+	})
+	<-f.done
+	return f.ended
+}

@@ -1,0 +1,203 @@
+package journal
+
+import (
+	"time"
+
+	"legible.sh/mutex/internal/journal/record"
+	"legible.sh/mutex/internal/lease"
+)
+
+// fold is what all records so far come to: the compact state of every topic, as last acknowledged. It is the one
+// source for compaction, for recovery after a failure, and for rebuilding an actor. It does not decide anything; a
+// topic rebuilt from it decides as before.
+//
+// It is not safe for concurrent use: [File] guards it with foldMu.
+type fold struct {
+	keep   time.Duration // how long a spent key is remembered
+	span   time.Duration // for how long each lease has room set aside
+	topics map[lease.Topic]*topicFold
+	floor  lease.Fence
+	high   lease.Fence // the highest fence seen on any topic
+
+	// What a snapshot would hold, and the room that renewing and ending all leases takes, in bytes, roughly.
+	content int64
+	room    int64
+
+	// A snapshot in progress: topics whose copied is this number are in it already, and what is acknowledged on them
+	// since lies in tail. Each topic's snapshot comes before its tail, since both pass through the lock.
+	snapshot    uint64
+	snapshoting bool
+	tail        []byte
+}
+
+// What a record takes, in bytes: rounded up from what names and numbers of a usual length give.
+const (
+	topicSize = 100
+	leaseSize = 400
+	placeSize = 300
+	spentSize = 160
+	renewSize = 180
+	endSize   = 140
+)
+
+func newFold(keep, span time.Duration) *fold {
+	return &fold{keep: keep, span: span, topics: make(map[lease.Topic]*topicFold)}
+}
+
+// roomFor is what renewing a lease at a third of its ttl for the whole span takes, and then ending it.
+func roomFor(ttl, span time.Duration) int64 {
+	ttl = max(ttl, shortestTTL)
+	return (int64(3*span/ttl)+1)*renewSize + endSize
+}
+
+// shortestTTL is the shortest that anybody can ask for.
+const shortestTTL = 100 * time.Millisecond
+
+// topic gives a topic's fold, made if need be. One made while a snapshot is taken has all its records in the tail.
+func (f *fold) topic(name lease.Topic) *topicFold {
+	t := f.topics[name]
+	if t == nil {
+		t = &topicFold{copied: f.snapshot}
+		f.topics[name] = t
+		f.content += topicSize
+	}
+	return t
+}
+
+// apply takes in one event, live and on replay alike. One that has nothing to act on changes nothing.
+func (f *fold) apply(name lease.Topic, e *lease.Event) {
+	switch e.Kind {
+	case lease.Declared:
+		f.topic(name).declare(e.Capacity, e.Fence)
+		f.high = max(f.high, e.Fence)
+	case lease.Granted:
+		f.grant(f.topic(name), e)
+	case lease.Enqueued:
+		if !e.Key.IsZero() { // a wait without a ticket ends with its request
+			f.enqueue(f.topic(name), e)
+		}
+	case lease.Spent:
+		f.spend(f.topic(name), e.Key, instantOf(e.At))
+	case lease.Renewed, lease.Released, lease.Expired, lease.Forced, lease.Left:
+		if t := f.topics[name]; t != nil {
+			f.change(t, e)
+		}
+	}
+}
+
+// change takes in what is about a lease or place that is there.
+func (f *fold) change(t *topicFold, e *lease.Event) {
+	if e.Kind == lease.Left {
+		f.leave(t, e)
+		return
+	}
+	at := t.find(e.Token, e.Fence)
+	switch {
+	case at < 0:
+	case e.Kind == lease.Renewed:
+		f.room -= roomFor(t.leases[at].ttl, f.span)
+		t.leases[at].renew(e)
+		f.room += roomFor(t.leases[at].ttl, f.span)
+	default:
+		f.end(t, at, instantOf(e.At))
+	}
+}
+
+func (f *fold) grant(t *topicFold, e *lease.Event) {
+	before := len(t.places)
+	t.grant(e)
+	f.high = max(f.high, e.Fence)
+	f.content += leaseSize + int64(len(t.places)-before)*placeSize
+	f.room += roomFor(e.TTL, f.span)
+	if at := t.usurped(e); at >= 0 {
+		f.end(t, at, instantOf(e.At))
+	}
+}
+
+// end ends the lease at an index; its key is spent from then on. A file of the first generation, which has no keys,
+// does not say when.
+func (f *fold) end(t *topicFold, at int, when instant) {
+	l := &t.leases[at]
+	f.content -= leaseSize
+	f.room -= roomFor(l.ttl, f.span)
+	if key := l.key; !key.IsZero() && when != 0 {
+		f.spend(t, key, when)
+	}
+	t.remove(at)
+}
+
+func (f *fold) enqueue(t *topicFold, e *lease.Event) {
+	before := len(t.places)
+	t.enqueue(e)
+	f.content += int64(len(t.places)-before) * placeSize
+}
+
+func (f *fold) leave(t *topicFold, e *lease.Event) {
+	if e.Key.IsZero() {
+		return
+	}
+	if t.leave(e.Key) {
+		f.content -= placeSize
+	}
+	if e.Cause == lease.GaveUp {
+		f.spend(t, e.Key, instantOf(e.At))
+	}
+}
+
+func (f *fold) spend(t *topicFold, key lease.Key, at instant) {
+	f.content += int64(t.spend(key, at, f.keep)) * spentSize
+}
+
+// forget drops a topic's spent keys that need no remembering any more.
+func (f *fold) forget(t *topicFold, now instant) {
+	before := len(t.spent)
+	t.forget(now, f.keep)
+	f.content += int64(len(t.spent)-before) * spentSize
+}
+
+// retire forgets a topic but for its fence. A name of none only raises the floor.
+func (f *fold) retire(name lease.Topic, fence lease.Fence) {
+	f.floor = max(f.floor, fence)
+	if t := f.topics[name]; t != nil {
+		f.floor = max(f.floor, t.fence)
+		f.drop(name, t)
+	}
+	f.high = max(f.high, f.floor)
+}
+
+func (f *fold) drop(name lease.Topic, t *topicFold) {
+	f.content -= topicSize + leaseSize*int64(len(t.leases)) + placeSize*int64(len(t.places)) + spentSize*int64(len(t.spent))
+	for i := range t.leases {
+		f.room -= roomFor(t.leases[i].ttl, f.span)
+	}
+	delete(f.topics, name)
+}
+
+// raise lifts every fence to at least this one.
+func (f *fold) raise(fence lease.Fence) {
+	f.floor, f.high = max(f.floor, fence), max(f.high, fence)
+	for _, t := range f.topics {
+		t.fence = max(t.fence, fence)
+	}
+}
+
+// shift moves all times along with a wall clock that was set.
+func (f *fold) shift(d time.Duration) {
+	for _, t := range f.topics {
+		t.shift(d)
+	}
+}
+
+// record takes in a line read back, the clock's apart.
+func (f *fold) record(r *record.Record) {
+	switch r.Type {
+	case record.Floor:
+		f.retire(r.Topic, r.Event.Fence)
+		f.high = max(f.high, r.High)
+	case record.Raise:
+		f.raise(r.Event.Fence)
+	case record.Unknown, record.Clock:
+	default:
+		f.apply(r.Topic, &r.Event)
+	}
+}

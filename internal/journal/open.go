@@ -1,0 +1,171 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/lease"
+)
+
+// Boot is what was found in the directory.
+type Boot struct {
+	Floor  lease.Fence   // topics that are not among Topics start above it
+	Topics []lease.Topic // live or declared, in the order of their names; each one's [File.Recall] has it
+	Ended  []Ended       // leases that ended while no server ran, in the order of their ends
+}
+
+// Open locks the directory, made if need be, reads the journal in it, begins a new compact file, and starts the
+// committer, which [File.Close] ends. The errors: [*disk.LockedError] when another server has the directory,
+// [*DamagedError] when acknowledged records cannot be read.
+func Open(dir string, options Options) (*File, *Boot, error) {
+	options = options.withDefaults()
+	fs := options.Disk
+	if err := fs.MakeDir(disk.MakeDir, dir); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", disk.MakeDir, err)
+	}
+	lock, err := fs.Lock(disk.LockDir, filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	c := newCommitter(dir, options)
+	boot, err := c.boot()
+	if err != nil {
+		lock.Close()
+		return nil, nil, err
+	}
+	return start(c, lock), boot, nil
+}
+
+func newCommitter(dir string, options Options) *committer {
+	return &committer{
+		options: options, log: options.Log, fs: options.Disk, dir: dir,
+		queue:  newQueue(),
+		shared: &sharedFold{fold: newFold(options.Keep, options.ReserveSpan)},
+		status: &status{changed: make(chan struct{}, 1)}, count: &counters{},
+		copied: make(chan error, 1), retry: newAlarm(), syncing: newAlarm(), quiet: newAlarm(),
+	}
+}
+
+func start(c *committer, lock io.Closer) *File {
+	f := &File{
+		keep: c.options.Keep, span: c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
+		lock: lock, stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	c.stop = f.stop
+	c.publish()
+	go func() {
+		defer close(f.done)
+		f.ended = c.run()
+	}()
+	return f
+}
+
+// boot reads what there is and makes a new file of it.
+func (c *committer) boot() (*Boot, error) {
+	begun := time.Now()
+	found, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	now := c.options.Clock()
+	boot := c.wake(now)
+	if err := c.begin(found); err != nil {
+		return nil, err
+	}
+	c.log.Info("the journal was read", "records", found.records, "bytes", found.size, "topics", len(boot.Topics),
+		"leases", c.shared.fold.leases(), "ended", len(boot.Ended), "took", time.Since(begun))
+	return boot, nil
+}
+
+// load folds the file, if there is one.
+func (c *committer) load() (*survey, error) {
+	file, err := c.fs.Open(disk.BootOpen, filepath.Join(c.dir, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &survey{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", disk.BootOpen, err)
+	}
+	defer file.Close()
+	into := replay{fold: c.shared.fold}
+	found, err := examine(file, disk.BootRead, into.line)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.damage) > 0 && !found.torn() {
+		return nil, &DamagedError{Dir: c.dir, Damage: found.damage[0]}
+	}
+	if lost := found.size - found.good; lost > 0 {
+		c.log.Warn("the journal ends in a record that was never finished, and so never acknowledged; it is dropped",
+			"bytes", lost, "line", found.damage[0].Line)
+	}
+	c.anchor = into.anchor
+	return found, nil
+}
+
+// wake brings what was read to the present.
+func (c *committer) wake(now Reading) *Boot {
+	f := c.shared.fold
+	if step := c.anchor.step(now); step != 0 {
+		c.log.Warn("the wall clock was set while no server ran; leases keep the time they had left", "by", step)
+		f.shift(step)
+	}
+	c.anchor = anchorAt(now)
+	ended := f.wake(instantOf(now.Now))
+	c.room, c.content = f.room, f.content
+	return &Boot{Floor: f.floor, Topics: f.names(), Ended: ended}
+}
+
+// begin makes the file that is appended to from now on: a new one, or where the disk is full the old one. Where even
+// that has no room left the journal begins refusing, as if it had failed just now, and comes back by itself.
+func (c *committer) begin(found *survey) error {
+	err := c.replace()
+	if err == nil {
+		c.makeRoom()
+		return nil
+	}
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	c.log.Warn("the disk is full: the journal goes on in the old file", "error", err)
+	if err := c.carryOn(found); err != nil {
+		c.closeFile()
+		c.fail(err)
+		c.recover()
+	}
+	return nil
+}
+
+// carryOn goes on in the old file, in the room that is still set aside there. A torn record is blanked out, since to
+// cut it off would give that room away.
+func (c *committer) carryOn(found *survey) (err error) {
+	if c.file, err = c.fs.Open(disk.BootOpen, filepath.Join(c.dir, journalName)); err != nil {
+		return fmt.Errorf("%s: %w", disk.BootOpen, err)
+	}
+	blank := make([]byte, found.size-found.good)
+	for i := range blank {
+		blank[i] = ' '
+	}
+	if len(blank) > 0 || found.open {
+		blank = append(blank, '\n')
+	}
+	c.buf = append(c.buf, blank...)
+	c.buf = c.anchor.record(c.buf)
+	if err := c.file.WriteAt(disk.BootWrite, c.buf, found.good); err != nil {
+		return fmt.Errorf("%s: %w", disk.BootWrite, err)
+	}
+	if err := c.file.Sync(disk.BootSync); err != nil {
+		return fmt.Errorf("%s: %w", disk.BootSync, err)
+	}
+	c.size, c.safe = found.good+int64(len(c.buf)), true
+	c.buf = c.buf[:0]
+	c.reserved = c.size
+	c.makeRoom()
+	return nil
+}

@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"sync"
+	"time"
+
+	"legible.sh/mutex/internal/journal/record"
+	"legible.sh/mutex/internal/lease"
+)
+
+// request is one actor's turn on its way to the disk. It belongs to the appender until it is in the queue, to the
+// committer until it has answered, and then to the appender again. A retirement has no appender waiting.
+type request struct {
+	topic   lease.Topic
+	events  []lease.Event // the appender's own; nil in a retirement
+	lines   []byte        // the durable ones, encoded
+	records int
+	room    int64       // what the leases granted here will need set aside
+	fence   lease.Fence // of a retirement
+	done    chan error  // holds one; nil in a retirement
+}
+
+// maxKept bounds the buffer that a request takes back to the pool.
+const maxKept = 64 << 10
+
+var requests = sync.Pool{New: func() any { return &request{done: make(chan error, 1)} }}
+
+// encode writes the lines on the appender's goroutine, so that the committer only copies.
+func (r *request) encode(topic lease.Topic, events []lease.Event, span time.Duration) {
+	r.topic, r.events = topic, events
+	for i := range events {
+		e := &events[i]
+		if !e.Durable() {
+			continue
+		}
+		r.lines = record.AppendEvent(r.lines, topic, e)
+		r.records++
+		if e.Kind == lease.Granted {
+			r.room += roomFor(e.TTL, span)
+		}
+	}
+}
+
+func (r *request) answer(err error) {
+	if r.done != nil {
+		r.done <- err // holds one: never blocks
+	}
+}
+
+// free gives an answered request back, without the secrets it carried.
+func (r *request) free() {
+	clear(r.lines)
+	if cap(r.lines) > maxKept {
+		r.lines = nil
+	}
+	*r = request{lines: r.lines[:0], done: r.done}
+	requests.Put(r)
+}
+
+// queue is where appenders leave their requests and the committer takes them all at once.
+type queue struct {
+	ready chan struct{} // holds one: there is something to take
+
+	mu      sync.Mutex // appenders and the committer
+	waiting []*request
+	closed  bool
+}
+
+func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
+
+// push leaves a request; false when the queue is closed.
+func (q *queue) push(r *request) bool {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return false
+	}
+	q.waiting = append(q.waiting, r)
+	first := len(q.waiting) == 1
+	q.mu.Unlock()
+	if first {
+		select {
+		case q.ready <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	return true
+}
+
+// take gives all that wait, in order, and keeps the emptied slice for the next ones.
+func (q *queue) take(emptied []*request) []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.waiting
+	q.waiting = emptied
+	return taken
+}
+
+// close lets nobody in any more.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+}

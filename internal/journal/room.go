@@ -1,0 +1,106 @@
+package journal
+
+import (
+	"errors"
+
+	"legible.sh/mutex/internal/journal/disk"
+)
+
+const (
+	// roomChunk is how much more than needed is set aside at a time.
+	roomChunk = 1 << 20
+	// roomMargin is how much earlier grants are suspended than room would be short, so that those which are on
+	// their way then still fit.
+	roomMargin = 64 << 10
+)
+
+// need is how much room must be set aside for the leases that live.
+func (c *committer) need() int64 { return min(c.room, c.options.ReserveMax) }
+
+// scarce tells whether no grant should be made now.
+func (c *committer) scarce() bool { return c.reserved-c.size < c.need()+roomMargin }
+
+// mustSuspend tells whether grants stay suspended: no more room could be had, and what there is may be needed. Once
+// suspended, it takes more to resume, so that not every release wakes all topics.
+func (c *committer) mustSuspend() bool {
+	margin := int64(roomMargin)
+	if c.status.suspended.Load() {
+		margin *= 4
+	}
+	return c.shortage && c.reserved-c.size < c.need()+margin
+}
+
+// admit keeps grants out of a batch if renewing and releasing what they grant would not have the room set aside.
+// Everything else goes on: that is what the room is for.
+func (c *committer) admit(batch []*request) (admitted, refused []*request) {
+	var granted, bytes int64
+	for _, r := range batch {
+		granted += r.room
+		bytes += int64(len(r.lines))
+	}
+	if granted == 0 || c.hasRoom(bytes, granted) {
+		return batch, nil
+	}
+	for _, r := range batch {
+		if r.room > 0 {
+			refused = append(refused, r)
+		} else {
+			admitted = append(admitted, r)
+		}
+	}
+	return admitted, refused
+}
+
+func (c *committer) hasRoom(bytes, granted int64) bool {
+	need := bytes + min(c.room+granted, c.options.ReserveMax)
+	if c.reserved-c.size < need+roomMargin {
+		c.setAside(need + roomMargin)
+	}
+	return c.reserved-c.size >= need
+}
+
+// makeRoom sets more aside before it is needed. It comes after the answers, which need not wait for it.
+func (c *committer) makeRoom() {
+	if c.fault == nil && c.scarce() {
+		c.setAside(c.need() + roomMargin)
+	}
+}
+
+// setAside asks for so many bytes behind the last record and some more; for just as many when that is too much. A full
+// disk is not asked again before the retry.
+func (c *committer) setAside(bytes int64) {
+	if c.shortage {
+		c.retry.in(roomRetry)
+		return
+	}
+	from := max(c.reserved, c.size)
+	to := c.size + bytes + bytes/4 + roomChunk
+	err := c.allocate(c.file, disk.AppendAllocate, from, to)
+	if err != nil {
+		to = c.size + bytes
+		err = c.allocate(c.file, disk.AppendAllocate, from, to)
+	}
+	if err == nil {
+		c.reserved = max(c.reserved, to)
+		return
+	}
+	c.shortage = true
+	c.log.Warn("no more room can be set aside; grants are suspended once the leases that live may need what there is",
+		"error", err)
+	c.retry.in(roomRetry)
+}
+
+// allocate sets room aside in a file. Where the file system cannot promise it, the free space is the best guess.
+func (c *committer) allocate(file disk.File, op disk.Op, from, to int64) error {
+	if to <= from {
+		return nil
+	}
+	err := file.Allocate(op, from, to-from)
+	if errors.Is(err, disk.ErrCannotAllocate) {
+		var free int64
+		if free, err = c.fs.Free(disk.FreeSpace, c.dir); err == nil && free < to-from {
+			err = errNoRoom
+		}
+	}
+	return err
+}
