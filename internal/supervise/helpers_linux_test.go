@@ -85,6 +85,15 @@ func runAmongThreads(o order) int {
 	return runOnce(o)
 }
 
+// runBare runs where no control group can be had, in a mount namespace of its own.
+func runBare(o order) int {
+	if err := syscall.Mount("none", "/sys/fs/cgroup", "tmpfs", 0, ""); err != nil {
+		fmt.Fprintln(os.Stderr, "hide the control groups:", err)
+		return 99
+	}
+	return runOnce(o)
+}
+
 // runAsInit is the first process of a PID namespace, with a /proc of its own.
 func runAsInit(o order) int {
 	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
@@ -97,3 +106,6 @@ func runAsInit(o order) int {
 	}
 	return runOnce(o)
 }
+
+// ioctlGroup asks a terminal for its foreground group.
+func ioctlGroup(tty *os.File) (int, error) { return unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP) }

@@ -39,6 +39,7 @@ var helpers = map[string]func(order) int{
 	"queue":       queueOnly,
 	"threads":     runAmongThreads,
 	"pid1":        runAsInit,
+	"bare":        runBare,
 	"interrupted": runInterrupted,
 }
 

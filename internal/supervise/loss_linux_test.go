@@ -170,7 +170,7 @@ func TestMaxHold(t *testing.T) {
 }
 
 func TestAReclaimedLeaseIsSaid(t *testing.T) {
-	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done"), TTL: time.Second})
+	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done"), TTL: 3 * time.Second})
 	s.mode("reclaim")
 	s.eventually("the event", func() bool { return s.has(supervise.Reclaimed) })
 	create(t, s.dir, "stop")
@@ -272,7 +272,7 @@ func TestAnEndingSignalDoesNotWaitForTheRelease(t *testing.T) {
 }
 
 func TestTheEventsOfARun(t *testing.T) {
-	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: time.Second})
+	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 3 * time.Second})
 	s.eventually("a renewal", func() bool { return s.has(supervise.Renewed) })
 	create(t, s.dir, "stop")
 	s.wait()
@@ -283,7 +283,7 @@ func TestTheEventsOfARun(t *testing.T) {
 		}
 		switch e.Event {
 		case supervise.Renewed:
-			if e.Left == nil || *e.Left <= 0.5 || *e.Left > 1 {
+			if e.Left == nil || *e.Left <= 0 || *e.Left > 3 {
 				t.Errorf("time left: %+v", e)
 			}
 		case supervise.Exited:
@@ -326,7 +326,7 @@ func TestAStderrThatIsGoneEndsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := command(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: time.Second})
+	s := command(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 5 * time.Second})
 	s.cmd.Stderr = write
 	s.mode("fail")
 	s.begin()

@@ -79,6 +79,22 @@ func TestASignalEndsTheWholeTreeBeforeTheRelease(t *testing.T) {
 	}
 }
 
+// TestWithoutAControlGroup needs root, to hide the control groups.
+func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
+	s := command(t, order{Special: "bare", Argv: family("wait"), Grace: 300 * time.Millisecond})
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatalf("this test needs to unshare the mount namespace (root): %v", err)
+	}
+	t.Cleanup(s.cleanup)
+	s.family()
+	s.signal(syscall.SIGTERM)
+	if code := s.wait(); code != 143 {
+		t.Errorf("exit %d", code)
+	}
+	s.endedBeforeRelease()
+}
+
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
 	s := start(t, order{Argv: family("trap '' INT; while :; do sleep 0.1; done"), Grace: 10 * time.Minute})
 	s.family()
