@@ -1750,6 +1750,11 @@ type HealthyResponse4XXHeaders struct {
 	Allow *string
 }
 
+// HealthyResponse5XXHeaders the declared response headers of an HTTP 5XX response for Healthy
+type HealthyResponse5XXHeaders struct {
+	RetryAfter *string
+}
+
 type HealthyResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -1757,8 +1762,12 @@ type HealthyResponse struct {
 	JSON200 *Health
 	// JSON4XX the response for an HTTP 4XX `application/json` response
 	JSON4XX *PageRefused
+	// JSON5XX the response for an HTTP 5XX `application/json` response
+	JSON5XX *Failed
 	// Headers4XX the parsed response headers for an HTTP 4XX response
 	Headers4XX *HealthyResponse4XXHeaders
+	// Headers5XX the parsed response headers for an HTTP 5XX response
+	Headers5XX *HealthyResponse5XXHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -1769,6 +1778,11 @@ func (r HealthyResponse) GetJSON200() *Health {
 // GetJSON4XX returns the response for an HTTP 4XX `application/json` response
 func (r HealthyResponse) GetJSON4XX() *PageRefused {
 	return r.JSON4XX
+}
+
+// GetJSON5XX returns the response for an HTTP 5XX `application/json` response
+func (r HealthyResponse) GetJSON5XX() *Failed {
+	return r.JSON5XX
 }
 
 // GetBody returns the raw response body bytes
@@ -1884,18 +1898,32 @@ type MetricsResponse4XXHeaders struct {
 	Allow *string
 }
 
+// MetricsResponse5XXHeaders the declared response headers of an HTTP 5XX response for Metrics
+type MetricsResponse5XXHeaders struct {
+	RetryAfter *string
+}
+
 type MetricsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON4XX the response for an HTTP 4XX `application/json` response
 	JSON4XX *PageRefused
+	// JSON5XX the response for an HTTP 5XX `application/json` response
+	JSON5XX *Failed
 	// Headers4XX the parsed response headers for an HTTP 4XX response
 	Headers4XX *MetricsResponse4XXHeaders
+	// Headers5XX the parsed response headers for an HTTP 5XX response
+	Headers5XX *MetricsResponse5XXHeaders
 }
 
 // GetJSON4XX returns the response for an HTTP 4XX `application/json` response
 func (r MetricsResponse) GetJSON4XX() *PageRefused {
 	return r.JSON4XX
+}
+
+// GetJSON5XX returns the response for an HTTP 5XX `application/json` response
+func (r MetricsResponse) GetJSON5XX() *Failed {
+	return r.JSON5XX
 }
 
 // GetBody returns the raw response body bytes
@@ -3081,6 +3109,13 @@ func ParseHealthyResponse(rsp *http.Response) (*HealthyResponse, error) {
 		}
 		response.JSON4XX = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode/100 == 5:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON5XX = &dest
+
 	}
 
 	switch {
@@ -3094,6 +3129,16 @@ func ParseHealthyResponse(rsp *http.Response) (*HealthyResponse, error) {
 			headers.Allow = &value
 		}
 		response.Headers4XX = &headers
+	case rsp.StatusCode/100 == 5:
+		var headers HealthyResponse5XXHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers5XX = &headers
 	}
 
 	return response, nil
@@ -3214,6 +3259,13 @@ func ParseMetricsResponse(rsp *http.Response) (*MetricsResponse, error) {
 		}
 		response.JSON4XX = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode/100 == 5:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON5XX = &dest
+
 	}
 
 	switch {
@@ -3227,6 +3279,16 @@ func ParseMetricsResponse(rsp *http.Response) (*MetricsResponse, error) {
 			headers.Allow = &value
 		}
 		response.Headers4XX = &headers
+	case rsp.StatusCode/100 == 5:
+		var headers MetricsResponse5XXHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers5XX = &headers
 	}
 
 	return response, nil

@@ -46,6 +46,8 @@ func (c *Client) Topics(ctx context.Context, q TopicsQuery) ([]api.TopicSummary,
 type HistoryQuery struct {
 	Since time.Time // zero: as far back as there is
 	Limit int       // at most so many; 0 for all
+	// Keep, if set, says which events count; the others are left out.
+	Keep func(api.HistoryEvent) bool
 }
 
 // History gives what happened on a topic, newest first.
@@ -71,8 +73,19 @@ func (c *Client) AllHistory(ctx context.Context, q HistoryQuery) ([]api.HistoryE
 	}, admin)
 }
 
-// historyPage is how many events one request asks for.
+// historyPage is how many events one request asks for at most.
 const historyPage = 1000
+
+// page is how many events to ask for when so many are there.
+func (q HistoryQuery) page(have int) int {
+	switch {
+	case q.Limit <= 0:
+		return historyPage
+	case q.Keep != nil: // some will not count
+		return min(max(4*(q.Limit-have), 100), historyPage)
+	}
+	return min(q.Limit-have, historyPage)
+}
 
 func (c *Client) history(ctx context.Context, q HistoryQuery, page func(*int64, *int, *time.Time) send, as role) ([]api.HistoryEvent, error) {
 	var all []api.HistoryEvent
@@ -82,10 +95,7 @@ func (c *Client) history(ctx context.Context, q HistoryQuery, page func(*int64, 
 		since = &q.Since
 	}
 	for {
-		limit := historyPage
-		if q.Limit > 0 {
-			limit = min(limit, q.Limit-len(all))
-		}
+		limit := q.page(len(all))
 		v, err := repeat(ctx, c, floor, func(ctx context.Context) (*api.HistoryPage, error) {
 			v, _, err := call[api.HistoryPage](ctx, c, as, page(before, &limit, since))
 			return v, err
@@ -93,10 +103,17 @@ func (c *Client) history(ctx context.Context, q HistoryQuery, page func(*int64, 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, v.Events...)
+		for _, e := range v.Events {
+			if q.Keep == nil || q.Keep(e) {
+				all = append(all, e)
+			}
+		}
+		if q.Limit > 0 && len(all) >= q.Limit {
+			return all[:q.Limit], nil
+		}
 		next, err := strconv.ParseInt(following(v.Next, "before"), 10, 64)
-		if err != nil || len(v.Events) == 0 || q.Limit > 0 && len(all) >= q.Limit {
-			return all, nil
+		if err != nil || len(v.Events) == 0 {
+			return all, nil // this was the last page
 		}
 		before = &next
 	}

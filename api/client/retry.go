@@ -45,18 +45,20 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// transient says that an error is no verdict: the same call may be answered a moment later.
+// transient says that an error is no verdict: the same call may be answered a moment later. Every 5xx is one but
+// UNSUPPORTED, those with a code unknown to this client among them.
 func transient(err error) bool {
 	var refused *Error
-	if errors.As(err, &refused) {
-		switch refused.Code {
-		case api.ErrorCodeShutdown, api.ErrorCodeStorage, api.ErrorCodeSuspended,
-			api.ErrorCodeTopicLimit, api.ErrorCodeWaitersLimit, api.ErrorCodeInternal:
-			return true
-		}
+	if !errors.As(err, &refused) {
+		return errors.Is(err, ErrUnreachable)
+	}
+	switch refused.Code {
+	case api.ErrorCodeTopicLimit, api.ErrorCodeWaitersLimit:
+		return true
+	case api.ErrorCodeUnsupported:
 		return false
 	}
-	return errors.Is(err, ErrUnreachable)
+	return refused.Status >= 500
 }
 
 // brief says that a transient error is hardly worth a long wait: a name that does not exist, somebody else's
@@ -80,7 +82,7 @@ func brief(err error) bool {
 func unclear(err error) bool {
 	var refused *Error
 	if errors.As(err, &refused) {
-		return refused.Code == api.ErrorCodeStorage || refused.Code == api.ErrorCodeInternal
+		return refused.Status >= 500 && refused.Code != api.ErrorCodeUnsupported
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {

@@ -15,7 +15,6 @@ import (
 	"legible.sh/mutex/internal/config"
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/journal"
-	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/policy"
 	"legible.sh/mutex/internal/web"
 	"legible.sh/mutex/registry"
@@ -81,6 +80,7 @@ func (s *Server) handler(address config.Address, version string) (http.Handler, 
 			MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
 			MaxBody: c.MaxBody,
 		},
+		BodyTimeout:  c.ReadHeaderTimeout.D(),
 		Heartbeat:    c.Heartbeat.D(),
 		BaseURL:      c.BaseURL,
 		AllowedHosts: c.AllowedHosts,
@@ -137,4 +137,3 @@ func (s *Server) serveTLS() error {
 	s.listener = tls.NewListener(s.listener, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	return nil
 }
-

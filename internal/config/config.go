@@ -39,7 +39,7 @@ type Config struct {
 	KeepPlace   Duration `env:"KEEP_PLACE" envDefault:"30s" help:"how long an Idempotency-Key keeps its place after its connection ended, and is refused after its lease has"`
 	Heartbeat   Duration `env:"SSE_HEARTBEAT" envDefault:"25s" help:"time between comment lines on a quiet event stream"`
 
-	ReadHeaderTimeout Duration `env:"READ_HEADER_TIMEOUT" envDefault:"10s" help:"how long a client may take to send a request's header"`
+	ReadHeaderTimeout Duration `env:"READ_HEADER_TIMEOUT" envDefault:"10s" help:"how long a client may take to send a request's header, and then its body"`
 	IdleTimeout       Duration `env:"IDLE_TIMEOUT" envDefault:"180s" help:"how long a connection may lie idle between requests"`
 	ShutdownTimeout   Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"10s" help:"how long requests may take to end when the server stops"`
 

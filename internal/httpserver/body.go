@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// bodyPatience is how long a client may take to send a body of a few kilobytes.
-const bodyPatience = 10 * time.Second
-
-// readBody reads the few bytes that a body may have.
+// readBody reads the few bytes that a body may have. A client that takes too long over them is cut off: after the
+// answer, net/http would go on reading, so the deadline stays.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.ContentLength == 0 {
 		return "", nil
@@ -19,14 +17,14 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (string, error
 		return "", &sizeError{s.options.Limits.MaxBody}
 	}
 	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(bodyPatience)) // unsupported only in tests without a connection
+	_ = conn.SetReadDeadline(time.Now().Add(s.options.BodyTimeout)) // unsupported only in tests without a connection
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.Limits.MaxBody))
-	_ = conn.SetReadDeadline(time.Time{})
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return "", &sizeError{s.options.Limits.MaxBody}
 	}
 	if err != nil {
 		return "", errBody
 	}
+	_ = conn.SetReadDeadline(time.Time{})
 	return string(b), nil
 }

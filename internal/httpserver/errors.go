@@ -81,7 +81,7 @@ var verdicts = []verdict{
 	{errNoRoute, 404, api.ErrorCodeNoRoute, "Read /llms.txt for every path there is. A lock is POST /{topic}?ttl=60.", 0},
 	{errHost, 421, api.ErrorCodeBadHost, "Call it by localhost or 127.0.0.1, or have the name added to --allowed-hosts.", 0},
 	{errCrossOrigin, 403, api.ErrorCodeCrossOrigin, "Call from a program rather than a page, or have the origin added to --cors-origin.", 0},
-	{errBody, 400, api.ErrorCodeBadParam, "Send the whole body, at most a few kilobytes of plain text, within 10 seconds, or none.", 0},
+	{errBody, 400, api.ErrorCodeBadParam, "Send the whole body at once, the holder's name as plain text, or none.", 0},
 	{errUnsupported, 501, api.ErrorCodeUnsupported, "Do without, or ask who runs the server to switch it on.", 0},
 	{topicactor.ErrStopped, 503, api.ErrorCodeShutdown, "Nothing was granted. Repeat with the same Idempotency-Key after Retry-After seconds.", 1},
 	{ErrShutdown, 503, api.ErrorCodeShutdown, "Nothing was granted. Repeat with the same Idempotency-Key after Retry-After seconds.", 1},

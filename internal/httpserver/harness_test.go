@@ -58,7 +58,7 @@ func (l *lockedBuffer) String() string {
 func options() (httpserver.Options, registry.Options, policy.Options) {
 	limits := policy.Limits{MaxTTL: time.Hour, MaxWait: 300 * time.Second, MaxCapacity: 1024, MaxWaiters: 1024}
 	return httpserver.Options{
-			Pages: web.New(), Version: "test", Heartbeat: 25 * time.Second,
+			Pages: web.New(), Version: "test", Heartbeat: 25 * time.Second, BodyTimeout: 10 * time.Second,
 			Limits: httpserver.Limits{MaxTTL: time.Hour, MaxWait: 300 * time.Second, MaxCapacity: 1024, MaxWaiters: 1024, MaxBody: 4096},
 		},
 		registry.Options{MaxTopics: 10_000, TopicIdle: time.Hour, Keep: 30 * time.Second, Journal: journal.Memory{}},

@@ -41,6 +41,7 @@ type Options struct {
 	Version  string
 
 	Limits       Limits
+	BodyTimeout  time.Duration // for a client to send a request's body
 	Heartbeat    time.Duration // between comment lines on a quiet stream
 	BaseURL      *url.URL      // nil: links are built from the request's Host
 	AllowedHosts []string      // beyond loopback names and the base URL's; only looked at with CheckHost
