@@ -45,17 +45,10 @@ type Error struct {
 
 // Error gives the message and the hint.
 func (e *Error) Error() string {
-	text := e.Message
-	for _, p := range e.Parameters {
-		text += fmt.Sprintf("; %s: expected %s", p.Name, p.Expected)
-		if p.Sent != "" {
-			text += fmt.Sprintf(", got %q", p.Sent)
-		}
-	}
 	if e.Hint == "" {
-		return text
+		return e.Message
 	}
-	return text + ". " + e.Hint
+	return e.Message + ". " + e.Hint
 }
 
 // Is makes BUSY an [ErrBusy], TIMEOUT an [ErrTimeout], and a lease that is gone an [ErrLost].

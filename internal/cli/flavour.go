@@ -37,6 +37,8 @@ type Flavour struct {
 	Aliases   map[string][]string // verb -> other names for it
 	Extra     []*cobra.Command    // verbs that only this front door has
 
+	// Hint says what to do about an error, beyond its text; "" for nothing. May be nil.
+	Hint func(err error) string
 	// Connect adds the flags that say which lock service to use, for every verb, and gives the function that
 	// opens it once they are parsed. warn takes words for people, on stderr.
 	Connect func(flags *pflag.FlagSet, warn func(format string, args ...any)) Opener
@@ -44,7 +46,7 @@ type Flavour struct {
 	// 0 fails at once, [locker.Forever] has no limit.
 	Patience func(flags *pflag.FlagSet) func() time.Duration
 	// PrintGrants writes what acquire prints when no JSON is asked for; nil for a table.
-	PrintGrants func(s *Streams, grants []locker.Grant)
+	PrintGrants func(s *Streams, grants []locker.Grant) error
 	// Environ gives what run adds to the command's environment, for the leases in the order their keys were
 	// given. Secrets go in only if export is true.
 	Environ func(grants []locker.Grant, export bool) []string

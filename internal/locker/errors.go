@@ -24,7 +24,7 @@ var (
 	// ErrUsage: the request itself is wrong, and was refused without any effect.
 	ErrUsage = errors.New("not a valid request")
 	// ErrUnreachable is what an [*UnreachableError] is.
-	ErrUnreachable = errors.New("the lock service does not answer")
+	ErrUnreachable = errors.New("no clear answer from the lock service")
 )
 
 // BusyError says who stands in the way of an acquire. It is [ErrBusy] or [ErrTimeout].
@@ -54,14 +54,18 @@ func (e *BusyError) Error() string {
 // Unwrap gives the kind.
 func (e *BusyError) Unwrap() error { return e.Kind }
 
-// UnreachableError says which service did not answer and why.
+// UnreachableError says which service gave no clear answer and why: what was asked may or may not have been done.
 type UnreachableError struct {
-	Where string // its URL, without secrets
-	Err   error
+	Where    string // its URL, without secrets
+	Answered bool   // it did answer, but could not say: it is starting, stopping or in trouble
+	Err      error
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("%s does not answer: %v", e.Where, e.Err)
+	if e.Answered {
+		return fmt.Sprintf("%s gives no clear answer: %v", e.Where, e.Err)
+	}
+	return fmt.Sprintf("no answer from %s: %v", e.Where, e.Err)
 }
 
 // Unwrap gives [ErrUnreachable] and the cause.

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"legible.sh/mutex/internal/locker"
+)
+
+// hint says what to do about an error whose own text does not.
+func (t *target) hint(err error) string {
+	var silent *locker.UnreachableError
+	if !errors.As(err, &silent) || silent.Answered {
+		return ""
+	}
+	if strings.HasPrefix(silent.Where, "unix:") {
+		return "is it running? Start one with: mutex serve --listen " + strings.Replace(silent.Where, "unix://", "unix:", 1)
+	}
+	if silent.Where == defaultURL {
+		return "start a server of your own with: mutex serve, and use it with: export MUTEX_URL=http://127.0.0.1:4185"
+	}
+	return "is it running, and is that its URL? Start one with: mutex serve; say where it is with --url or MUTEX_URL"
+}

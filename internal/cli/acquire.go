@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"legible.sh/mutex/internal/locker"
+)
+
+func (d *door) acquire() *cobra.Command {
+	var flags *acquireFlags
+	cmd := d.verb(d.use("acquire", d.keys()), "Take a lease, or wait in line for one", 1, d.mostKeys(), func(ctx context.Context, c call) error {
+		r, err := flags.request()
+		if err != nil {
+			return err
+		}
+		held, err := d.acquireAll(ctx, c, r, flags.quiet)
+		if err != nil {
+			return err
+		}
+		return d.printGrants(held.grants())
+	})
+	flags = d.acquireFlags(cmd)
+	d.jsonFlag(cmd)
+	return cmd
+}
+
+// printGrants prints each grant in the order in which the keys were given: as JSON, one document after another.
+func (d *door) printGrants(grants []locker.Grant) error {
+	if d.wantsJSON() {
+		for _, g := range grants {
+			if err := d.printJSON(d.Shapes.Grant(g)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if d.PrintGrants != nil {
+		return d.PrintGrants(d.Streams, grants)
+	}
+	return d.grantTable(grants)
+}
+
+func (d *door) grantTable(grants []locker.Grant) error {
+	var rows [][]string
+	for _, g := range grants {
+		rows = append(rows, []string{clean(g.Key), g.Token.Reveal(), integer(g.Fence), integer(g.Slot), "in " + brief(g.TTL), clean(g.Name)})
+	}
+	return table(d.Out, 0, []string{upper(d.Noun), "LEASE", "FENCE", "SLOT", "EXPIRES", "NAME"}, rows)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"legible.sh/mutex/internal/locker"
+	"legible.sh/mutex/internal/supervise"
+)
+
+// door is one run of a front door.
+type door struct {
+	Flavour
+	*Streams
+	open Opener
+	json bool
+	// notify, if set, hears how a wait goes, beside the person who does.
+	notify func(key string, p locker.Progress)
+}
+
+// action is what a verb does. ctx ends with the first signal that means an end.
+type action func(ctx context.Context, c call) error
+
+// call is one use of a verb: the lock service, and what stood on the command line.
+type call struct {
+	service locker.Locker
+	where   string
+	keys    []string // what stood before "--", the flags aside
+	command []string // what stood behind
+	signals *supervise.Signals
+}
+
+// verb makes a command that opens the lock service and acts on it. least and most bound the number of arguments
+// before "--"; most below 0 is any.
+func (d *door) verb(use, short string, least, most int, act action) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true}
+	cmd.Aliases = d.Aliases[cmd.Name()]
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := d.arguments(cmd, args, least, most)
+		if err != nil {
+			return err
+		}
+		c.signals = supervise.CatchSignals(cmd.Context())
+		defer c.signals.Stop()
+		if c.service, c.where, err = d.open(c.signals.Context()); err != nil {
+			return err
+		}
+		return act(c.signals.Context(), c)
+	}
+	return cmd
+}
+
+// arguments splits and counts what stood on the command line.
+func (d *door) arguments(cmd *cobra.Command, args []string, least, most int) (c call, err error) {
+	c.keys = args
+	dash := cmd.ArgsLenAtDash()
+	if d.FlagsFirst {
+		for i, arg := range args { // the parser stopped at the first argument
+			if arg == "--" {
+				c.keys, c.command = args[:i], args[i+1:]
+				break
+			}
+		}
+	} else if dash >= 0 {
+		c.keys, c.command = args[:dash], args[dash:]
+	}
+	takesCommand := cmd.Name() == "run"
+	switch {
+	case len(c.keys) < least && least == 1:
+		return c, usagef("which %s? Usage: %s", d.Noun, cmd.UseLine())
+	case most >= 0 && len(c.keys) > most:
+		return c, usagef("too many arguments: %s. Usage: %s", strings.Join(c.keys[most:], " "), cmd.UseLine())
+	case len(c.command) > 0 && !takesCommand:
+		return c, usagef("%s takes no command. Usage: %s", cmd.Name(), cmd.UseLine())
+	case len(c.command) == 0 && takesCommand:
+		return c, usagef("which command? Usage: %s", cmd.UseLine())
+	}
+	if d.FlagsFirst {
+		for _, key := range c.keys {
+			if strings.HasPrefix(key, "-") {
+				return c, usagef("%s stands after the %s; flags stand before it. Usage: %s", key, d.Noun, cmd.UseLine())
+			}
+		}
+	}
+	return c, nil
+}
+
+// jsonFlag adds --json.
+func (d *door) jsonFlag(cmd *cobra.Command) {
+	usage := "print JSON"
+	if d.JSONWhenPiped {
+		usage += " on a terminal too"
+	}
+	cmd.Flags().BoolVar(&d.json, "json", false, usage)
+}
+
+// wantsJSON says how to print the result.
+func (d *door) wantsJSON() bool { return d.json || d.JSONWhenPiped && !d.OutTTY }
+
+// who says who runs this command.
+func (d *door) who(name, reason string) locker.Who {
+	if name == "" {
+		name = os.Getenv(d.Name.Env)
+	}
+	if name == "" && d.Name.Default != nil {
+		name = d.Name.Default()
+	}
+	host, _ := os.Hostname() // shown to people only; unknown is empty
+	return locker.Who{Name: name, Reason: reason, Host: host, PID: os.Getpid()}
+}

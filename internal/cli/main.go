@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Main runs one command of a front door on args, which exclude the program's name, and gives its exit code.
+func Main(ctx context.Context, f Flavour, args []string, s *Streams) int {
+	d := &door{Flavour: f, Streams: s}
+	root := d.root()
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	cmd, err := root.ExecuteContextC(ctx)
+	d.explain(cmd, err)
+	return d.Codes.code(err)
+}
+
+// StandardStreams are this process's own.
+func StandardStreams() *Streams {
+	s := &Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	s.OutTTY, s.ErrTTY = isTerminal(os.Stdout), isTerminal(os.Stderr)
+	if s.OutTTY {
+		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+	}
+	return s
+}
+
+func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
+
+// explain says on stderr what went wrong and what to do about it.
+func (d *door) explain(cmd *cobra.Command, err error) {
+	var own *exit
+	switch {
+	case err == nil:
+		return
+	case errors.As(err, &own) && own.err == nil:
+		return
+	}
+	d.words("%v", err)
+	if d.Hint != nil {
+		if hint := d.Hint(err); hint != "" {
+			d.words("%s", hint)
+		}
+	}
+	if d.Codes.code(err) == codeUsage {
+		d.words("see: %s --help", cmd.CommandPath())
+	}
+}
+
+func (d *door) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: d.Program, Short: d.Short, Long: d.Long, Example: d.Example,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("%s: no such command%s", args[0], suggest(cmd, args[0]))
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	d.open = d.Connect(root.PersistentFlags(), d.words)
+	root.AddGroup(&cobra.Group{ID: groupLock, Title: "Locking"}, &cobra.Group{ID: groupLook, Title: "Looking and mending"},
+		&cobra.Group{ID: groupRest, Title: "The rest"})
+	d.add(root, groupLock, d.acquire(), d.renew(), d.release(), d.run(), d.check())
+	d.add(root, groupLook, d.status(), d.list(), d.wait(), d.history(), d.forceRelease(), d.prune())
+	d.add(root, groupRest, append(d.Extra, d.version())...)
+	root.SetHelpCommandGroupID(groupRest)
+	root.SetCompletionCommandGroupID(groupRest)
+	helpStyle(root, d)
+	return root
+}
+
+const (
+	groupLock = "lock"
+	groupLook = "look"
+	groupRest = "rest"
+)
+
+func (d *door) add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, cmd := range commands {
+		cmd.GroupID = group
+		cmd.Flags().SortFlags = false
+		cmd.Flags().SetInterspersed(!d.FlagsFirst)
+		root.AddCommand(cmd)
+	}
+}
+
+func suggest(cmd *cobra.Command, word string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(word); len(like) > 0 {
+		return "; did you mean " + like[0] + "?"
+	}
+	return ""
+}
