@@ -50,12 +50,14 @@ func New(c config.Config, log *slog.Logger, version string) (*Server, error) {
 	if s.listener, err = listen(address); err != nil {
 		return nil, err
 	}
+	s.listener = httpserver.Listen(s.listener)
 	if err := s.serveTLS(); err != nil {
 		return nil, errors.Join(err, s.listener.Close())
 	}
 	s.http = &http.Server{
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
+		ConnContext:       httpserver.ConnContext,
 		ReadHeaderTimeout: c.ReadHeaderTimeout.D(),
 		IdleTimeout:       c.IdleTimeout.D(),
 		MaxHeaderBytes:    16 << 10,

@@ -31,8 +31,12 @@ func (s *Server) Acquire(w http.ResponseWriter, r *http.Request, topic api.Topic
 		return
 	}
 	sent := s.sendGrant(w, r, name, answer)
-	if c.Key.IsZero() && (sent != nil || r.Context().Err() != nil) {
+	switch {
+	case !c.Key.IsZero(): // the client can ask again
+	case sent != nil || r.Context().Err() != nil:
 		s.takeBack(name, c.Token)
+	default:
+		s.delivering(r.Context(), name, c.Token)
 	}
 }
 

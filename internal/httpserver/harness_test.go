@@ -86,6 +86,8 @@ func start(t testing.TB, change func(*httpserver.Options, *registry.Options, *po
 	s.Server = httptest.NewUnstartedServer(handler)
 	s.Config.BaseContext = func(net.Listener) context.Context { return base }
 	s.Config.ReadHeaderTimeout = 10 * time.Second
+	s.Config.ConnContext = httpserver.ConnContext
+	s.Listener = httpserver.Listen(s.Listener)
 	s.Start()
 	t.Cleanup(func() {
 		s.shutdown()
