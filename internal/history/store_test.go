@@ -1,0 +1,98 @@
+package history_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"legible.sh/mutex/internal/history"
+	"legible.sh/mutex/internal/lease"
+)
+
+func TestEventsComeBackNewestFirst(t *testing.T) {
+	for name, path := range map[string]string{"memory": "", "file": path(t)} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, history.Options{Path: path})
+			g := granted(7)
+			end := after(g, 1500*time.Millisecond, lease.Forced)
+			end.By = "root: stuck"
+			s.Observe("deploy:staging", []lease.Event{g, after(g, time.Second, lease.Renewed), end})
+
+			want := []history.Event{
+				{ID: 3, At: end.At.UTC(), Kind: history.ForceReleased, Topic: "deploy:staging", LeaseID: token(7).ID(),
+					Name: "worker", Reason: "deploy", Host: "ci-7", PID: 4711, Fence: 7, Slot: 2, TTL: time.Minute,
+					Held: 1500 * time.Millisecond, By: "root: stuck"},
+				{ID: 2, At: g.At.Add(time.Second).UTC(), Kind: history.Renewed, Topic: "deploy:staging", LeaseID: token(7).ID(),
+					Name: "worker", Reason: "deploy", Host: "ci-7", PID: 4711, Fence: 7, Slot: 2, TTL: time.Minute},
+				{ID: 1, At: g.At.UTC(), Kind: history.Acquired, Topic: "deploy:staging", LeaseID: token(7).ID(),
+					Name: "worker", Reason: "deploy", Host: "ci-7", PID: 4711, Fence: 7, Slot: 2, TTL: time.Minute,
+					Waited: 250 * time.Millisecond},
+			}
+			same(t, query(t, s, history.Query{Topic: "deploy:staging", Renewals: true}), want)
+			same(t, query(t, s, history.Query{Topic: "deploy:staging"}), []history.Event{want[0], want[2]})
+			same(t, query(t, s, history.Query{}), []history.Event{want[0], want[2]})
+			same(t, query(t, s, history.Query{Topic: "deploy"}), nil)
+		})
+	}
+}
+
+func same(t *testing.T, got, want []history.Event) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d events, want %d: %+v", len(got), len(want), got)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("event %d:\n got %+v\nwant %+v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestWhatIsNoPartOfHistoryIsPassedOver(t *testing.T) {
+	s := open(t, history.Options{})
+	g := granted(1)
+	var events []lease.Event
+	for _, k := range []lease.Kind{lease.Declared, lease.Enqueued, lease.Detached, lease.Reattached, lease.Left, lease.Spent, lease.Forgotten} {
+		events = append(events, after(g, 0, k))
+	}
+	s.Observe("t", events)
+	if got := query(t, s, history.Query{}); len(got) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if st := s.Stats(); st.Written != 0 || st.Dropped != 0 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+func TestTheFileIsPrivateAndHoldsNoSecret(t *testing.T) {
+	file := path(t)
+	s := open(t, history.Options{Path: file})
+	s.Observe("t", []lease.Event{granted(5)})
+	flush(t, s)
+	for _, f := range []string{file, file + "-wal", file + "-shm"} {
+		info, err := os.Stat(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, want 0600", f, info.Mode())
+		}
+		holdsNone(t, f, token(5))
+	}
+}
+
+func TestANewStoreGoesOnWhereTheLastOneEnded(t *testing.T) {
+	file := path(t)
+	for n := range 3 {
+		s := history.Open(history.Options{Path: file})
+		s.Observe("t", []lease.Event{granted(n)})
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, history.Options{Path: file})
+	got := query(t, s, history.Query{Topic: "t"})
+	if len(got) != 3 || got[0].ID != 3 || got[2].ID != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
