@@ -71,7 +71,7 @@ func (s *State) applyRenewed(e *Event) {
 		p.TTL = e.TTL
 	}
 	p.Expires, p.Renewed = e.Expires, e.At
-	s.leases.move(p, e.Expires)
+	s.leases.move(p.due, e.Expires)
 }
 
 func (s *State) applyEnded(e *Event) {
@@ -93,11 +93,11 @@ func (s *State) applyEnqueued(e *Event) {
 		return
 	}
 	s.declare(e.Capacity)
-	w := &waiter{token: e.Token, key: e.Key, who: e.Who, ttl: e.TTL, enqueued: e.Enqueued}
-	w.at = e.Deadline
+	w := s.newWaiter()
+	*w = waiter{token: e.Token, key: e.Key, who: e.Who, ttl: e.TTL, enqueued: e.Enqueued}
 	w.present = !e.Token.IsZero() // a place read back from a journal has nobody there yet
 	s.queue.push(w)
-	s.waits.push(w)
+	s.waits.push(w, &w.due, e.Deadline)
 	if w.present {
 		s.setWaiting(w)
 	}
@@ -115,7 +115,7 @@ func (s *State) applyDetached(e *Event) {
 	delete(s.waiting, w.token)
 	w.token = Token{}
 	s.queue.setPresent(w, false)
-	s.waits.move(w, e.Deadline)
+	s.waits.move(w.due, e.Deadline)
 }
 
 func (s *State) applyReattached(e *Event) {
@@ -127,7 +127,7 @@ func (s *State) applyReattached(e *Event) {
 	w.token, w.who = e.Token, e.Who
 	s.setWaiting(w)
 	s.queue.setPresent(w, true)
-	s.waits.move(w, e.Deadline)
+	s.waits.move(w.due, e.Deadline)
 }
 
 func (s *State) applyLeft(e *Event) {
@@ -154,11 +154,24 @@ func (s *State) setWaiting(w *waiter) {
 	s.waiting[w.token] = w
 }
 
+func (s *State) newWaiter() *waiter {
+	if w := s.left; w != nil {
+		s.left = nil
+		return w
+	}
+	return new(waiter)
+}
+
+// dropWaiter ends a place. Its fields can be read until the next one comes.
 func (s *State) dropWaiter(w *waiter) {
 	s.queue.remove(w)
-	s.waits.remove(w)
+	s.waits.remove(w.due)
 	delete(s.waiting, w.token)
 	if !w.key.IsZero() {
 		delete(s.tickets, w.key)
+	}
+	s.left = w
+	if s.queue.len() == 0 && cap(s.queue.places) > crowd {
+		s.queue, s.waits, s.waiting = queue{}, deadlines[*waiter]{}, nil
 	}
 }

@@ -2,96 +2,102 @@ package lease
 
 import "time"
 
-// deadline is embedded in what ends at a time. Its position lets the heap move or remove it in O(log n).
-type deadline struct {
-	at  time.Time
-	seq uint64 // of what ends at the same time, the earlier comer ends first
-	pos int    // index in the heap
+// deadlines is a heap with the nearest deadline first. What is in it knows its index, by which it can be moved and
+// removed in O(log n). Times lie in the heap itself, so that comparing them follows no pointer.
+type deadlines[T any] struct {
+	heap   []deadline[T]
+	pushed uint64
 }
 
-func (d *deadline) due() *deadline { return d }
-
-// timed is anything that embeds a deadline.
-type timed interface{ due() *deadline }
-
-// deadlines is a heap with the nearest deadline first.
-type deadlines[T timed] struct {
-	items []T
-	seq   uint64
+type deadline[T any] struct {
+	at    time.Time
+	seq   uint64 // of what ends at the same time, the earlier comer ends first
+	what  T
+	index *int // where what keeps its index
 }
 
-func (h *deadlines[T]) len() int { return len(h.items) }
+func (d *deadline[T]) before(e *deadline[T]) bool {
+	if c := d.at.Compare(e.at); c != 0 {
+		return c < 0
+	}
+	return d.seq < e.seq
+}
+
+func (h *deadlines[T]) len() int { return len(h.heap) }
 
 // nearest gives what ends first; the heap must not be empty.
-func (h *deadlines[T]) nearest() T { return h.items[0] }
+func (h *deadlines[T]) nearest() *deadline[T] { return &h.heap[0] }
 
-func (h *deadlines[T]) push(x T) {
-	h.seq++
-	x.due().seq, x.due().pos = h.seq, len(h.items)
-	h.items = append(h.items, x)
-	h.up(len(h.items) - 1)
+// due tells whether something ends at now or before.
+func (h *deadlines[T]) due(now time.Time) bool {
+	return len(h.heap) > 0 && !h.heap[0].at.After(now)
 }
 
-func (h *deadlines[T]) remove(x T) {
-	i, last := x.due().pos, len(h.items)-1
-	h.swap(i, last)
-	var none T
-	h.items[last] = none
-	h.items = h.items[:last]
+// push adds what ends at a time, and keeps its index up to date.
+func (h *deadlines[T]) push(what T, index *int, at time.Time) {
+	h.pushed++
+	h.heap = append(h.heap, deadline[T]{at, h.pushed, what, index})
+	h.up(len(h.heap) - 1)
+}
+
+func (h *deadlines[T]) remove(i int) {
+	last := len(h.heap) - 1
+	moved := h.heap[last]
+	h.heap[last] = deadline[T]{}
+	h.heap = h.heap[:last]
 	if i < last {
+		h.put(i, moved)
 		h.fix(i)
 	}
 }
 
-// move gives x another deadline.
-func (h *deadlines[T]) move(x T, at time.Time) {
-	x.due().at = at
-	h.fix(x.due().pos)
+// move gives what is at i another deadline.
+func (h *deadlines[T]) move(i int, at time.Time) {
+	h.heap[i].at = at
+	h.fix(i)
 }
 
 func (h *deadlines[T]) fix(i int) {
-	h.down(i)
-	h.up(i)
+	if i > 0 && h.heap[i].before(&h.heap[(i-1)/2]) {
+		h.up(i)
+	} else {
+		h.down(i)
+	}
 }
 
 func (h *deadlines[T]) up(i int) {
+	rising := h.heap[i]
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !h.less(i, parent) {
-			return
+		if !rising.before(&h.heap[parent]) {
+			break
 		}
-		h.swap(i, parent)
+		h.put(i, h.heap[parent])
 		i = parent
 	}
+	h.put(i, rising)
 }
 
 func (h *deadlines[T]) down(i int) {
+	sinking := h.heap[i]
 	for {
 		child := 2*i + 1
-		if child >= len(h.items) {
-			return
+		if child >= len(h.heap) {
+			break
 		}
-		if right := child + 1; right < len(h.items) && h.less(right, child) {
+		if right := child + 1; right < len(h.heap) && h.heap[right].before(&h.heap[child]) {
 			child = right
 		}
-		if !h.less(child, i) {
-			return
+		if !h.heap[child].before(&sinking) {
+			break
 		}
-		h.swap(i, child)
+		h.put(i, h.heap[child])
 		i = child
 	}
+	h.put(i, sinking)
 }
 
-func (h *deadlines[T]) less(i, j int) bool {
-	a, b := h.items[i].due(), h.items[j].due()
-	if c := a.at.Compare(b.at); c != 0 {
-		return c < 0
-	}
-	return a.seq < b.seq
-}
-
-func (h *deadlines[T]) swap(i, j int) {
-	h.items[i], h.items[j] = h.items[j], h.items[i]
-	h.items[i].due().pos = i
-	h.items[j].due().pos = j
+func (h *deadlines[T]) put(i int, d deadline[T]) {
+	h.heap[i] = d
+	*d.index = i
 }

@@ -33,8 +33,8 @@ func (s *State) checkPermits() error {
 			return fmt.Errorf("fence %d is not found by its token", p.Fence)
 		case p.Fence > s.fence:
 			return fmt.Errorf("fence %d is above the topic's, %d", p.Fence, s.fence)
-		case !p.at.Equal(p.Expires):
-			return fmt.Errorf("fence %d is due at %v, not when it expires, %v", p.Fence, p.at, p.Expires)
+		case s.leases.heap[p.due].what != p || !s.leases.heap[p.due].at.Equal(p.Expires):
+			return fmt.Errorf("fence %d is not due when it expires", p.Fence)
 		case !p.key.IsZero() && s.tickets[p.key].permit != p:
 			return fmt.Errorf("fence %d is not found by its key", p.Fence)
 		case p == s.spare:
@@ -81,7 +81,7 @@ func (s *State) checkQueue() error {
 		if first == nil && w.present {
 			first = w
 		}
-		if q.sum(i+1) != sum || q.position(w) != sum.taken {
+		if q.sum(i+1) != sum || q.position(w) != int(sum.taken) {
 			return fmt.Errorf("the tree counts %v up to place %d, there are %v", q.sum(i+1), i, sum)
 		}
 	}
@@ -99,6 +99,10 @@ func (s *State) checkWaiters() error {
 	for _, w := range s.queue.places {
 		switch {
 		case w == nil:
+		case w == s.left:
+			return fmt.Errorf("place %d is in the queue and has left", w.place)
+		case s.waits.heap[w.due].what != w:
+			return fmt.Errorf("place %d does not find its deadline", w.place)
 		case w.present != !w.token.IsZero():
 			return fmt.Errorf("place %d: present is %v, but the token says otherwise", w.place, w.present)
 		case w.present && s.waiting[w.token] != w:
@@ -135,17 +139,17 @@ func (s *State) checkTickets() error {
 	return nil
 }
 
-func checkHeap[T timed](name string, h *deadlines[T], want int) error {
-	for i, x := range h.items {
-		if x.due().pos != i {
-			return fmt.Errorf("%s: item %d says it is at %d", name, i, x.due().pos)
+func checkHeap[T any](name string, h *deadlines[T], want int) error {
+	for i := range h.heap {
+		if *h.heap[i].index != i {
+			return fmt.Errorf("%s: item %d says it is at %d", name, i, *h.heap[i].index)
 		}
-		if i > 0 && h.less(i, (i-1)/2) {
+		if i > 0 && h.heap[i].before(&h.heap[(i-1)/2]) {
 			return fmt.Errorf("%s: item %d is due before its parent", name, i)
 		}
 	}
-	if len(h.items) != want {
-		return fmt.Errorf("%s: %d deadlines for %d", name, len(h.items), want)
+	if h.len() != want {
+		return fmt.Errorf("%s: %d deadlines for %d", name, h.len(), want)
 	}
 	return nil
 }

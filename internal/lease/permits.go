@@ -4,8 +4,8 @@ import "time"
 
 // permit is a lease that lives.
 type permit struct {
-	deadline
-	Lease    // but for its Capacity, which is the topic's
+	due      int // index among the deadlines
+	Lease        // but for its Capacity, which is the topic's
 	key      Key
 	asked    time.Duration // the ttl it was acquired with, which a repeated acquire must agree with
 	enqueued time.Time
@@ -23,9 +23,8 @@ func (s *State) addPermit(e *Event) {
 		},
 		key: e.Key, asked: e.TTL, enqueued: e.Enqueued,
 	}
-	p.at = e.Expires
 	s.link(p)
-	s.leases.push(p)
+	s.leases.push(p, &p.due, p.Expires)
 	s.slots.take(p.Slot)
 	if s.permits == nil {
 		s.permits = make(map[Token]*permit)
@@ -43,13 +42,16 @@ func (s *State) addPermit(e *Event) {
 // dropPermit ends a lease. Its fields can be read until the next grant.
 func (s *State) dropPermit(p *permit) {
 	delete(s.permits, p.Token)
-	s.leases.remove(p)
+	s.leases.remove(p.due)
 	s.slots.free(p.Slot)
 	s.unlink(p)
 	if !p.key.IsZero() {
 		delete(s.tickets, p.key)
 	}
 	s.spare = p
+	if len(s.permits) == 0 && cap(s.leases.heap) > crowd {
+		s.permits, s.leases, s.slots = nil, deadlines[*permit]{}, nil
+	}
 }
 
 func (s *State) newPermit() *permit {

@@ -1,9 +1,6 @@
 package lease
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // queue keeps the waiters in the order they came. Finding the first one present, a waiter's position and
 // removing from the middle cost O(log n), so that a thousand waiters who leave cost the next one nothing.
@@ -16,22 +13,25 @@ type queue struct {
 	all    tally
 }
 
-type tally struct{ taken, present int }
+type tally struct{ taken, present int32 }
 
-func (q *queue) len() int { return q.all.taken }
+func (q *queue) len() int { return int(q.all.taken) }
 
 // push appends w, present or away.
 func (q *queue) push(w *waiter) {
-	if len(q.places) >= 32 && len(q.places) > 2*q.all.taken {
+	if len(q.places) >= 32 && len(q.places) > 2*q.len() {
 		q.compact()
 	}
 	w.place = len(q.places)
 	q.places = append(q.places, w)
-	// The new node spans places that are counted already: what is summed up to here, less what lies before its span.
+	// The new node is the last, and spans the nodes that end one, two, four, ... places before it.
+	mine := tallyOf(w)
+	q.all = q.all.plus(mine)
 	i := len(q.places)
-	span := q.sum(i - 1).minus(q.sum(i & (i - 1)))
-	q.tree = append(q.tree, span)
-	q.add(w.place, tallyOf(w))
+	for before := 1; before < i&-i; before <<= 1 {
+		mine = mine.plus(q.tree[i-before-1])
+	}
+	q.tree = append(q.tree, mine)
 }
 
 func (q *queue) remove(w *waiter) {
@@ -68,7 +68,7 @@ func (q *queue) first() *waiter {
 }
 
 // position is w's place in the queue, from 1, counting those who are away.
-func (q *queue) position(w *waiter) int { return q.sum(w.place + 1).taken }
+func (q *queue) position(w *waiter) int { return int(q.sum(w.place + 1).taken) }
 
 // each visits all waiters in order.
 func (q *queue) each(visit func(*waiter)) {
@@ -82,11 +82,14 @@ func (q *queue) each(visit func(*waiter)) {
 // compact closes the gaps. It is called when more than half the places are gaps, so its cost is spread over
 // the leavings that made them.
 func (q *queue) compact() {
-	live := slices.DeleteFunc(slices.Clone(q.places), func(w *waiter) bool { return w == nil })
-	*q = queue{}
-	for _, w := range live {
-		q.push(w)
+	places := q.places
+	*q = queue{places: places[:0], tree: q.tree[:0]}
+	for _, w := range places {
+		if w != nil {
+			q.push(w) // never overtakes the reading
+		}
 	}
+	clear(places[len(q.places):])
 }
 
 func (q *queue) add(place int, t tally) {

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// crowd is how many make the memory that they needed worth giving back once the last one is gone.
+const crowd = 64
+
 // State is one topic: its leases, its queue, its fence. The zero value is not ready; use [New].
 type State struct {
 	keep      time.Duration
@@ -17,10 +20,11 @@ type State struct {
 	newest  *permit
 	leases  deadlines[*permit]
 	slots   slots
-	spare   *permit // one ended permit for the next grant
+	spare   *permit // the last one that ended, for the next grant
 
 	queue   queue
 	waiting map[Token]*waiter // those present
+	left    *waiter           // the last one that left, for the next to come
 	waits   deadlines[*waiter]
 
 	tickets map[Key]ticket
@@ -29,7 +33,7 @@ type State struct {
 
 // waiter is a place in the queue.
 type waiter struct {
-	deadline
+	due      int   // index among the deadlines
 	token    Token // of the request that waits; zero while away
 	key      Key
 	who      Who

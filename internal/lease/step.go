@@ -64,30 +64,29 @@ func (s *State) lease(p *permit) Lease {
 // Settle applies everything that is due at now and grants what is free, in the order that the package promises.
 func (s *State) Settle(now time.Time, out []Event) []Event {
 	for {
-		e, ok := s.due(now)
-		if !ok {
+		mark := len(out)
+		if out = s.due(now, out); len(out) == mark {
 			return out
 		}
-		s.Apply(&e)
-		out = append(out, e)
+		s.Apply(&out[mark])
 	}
 }
 
-// due gives the next event that time alone brings about.
-func (s *State) due(now time.Time) (Event, bool) {
-	if s.waits.len() > 0 && !s.waits.nearest().at.After(now) {
-		return s.waitOver(s.waits.nearest(), now), true
+// due appends the next event that time alone brings about, if there is one.
+func (s *State) due(now time.Time, out []Event) []Event {
+	if s.waits.due(now) {
+		return append(out, s.waitOver(s.waits.nearest().what, now))
 	}
-	if s.leases.len() > 0 && !s.leases.nearest().at.After(now) {
-		return s.ended(s.leases.nearest(), Expired, now), true
+	if s.leases.due(now) {
+		return append(out, s.ended(s.leases.nearest().what, Expired, now))
 	}
 	if len(s.spent) > 0 && !s.spent[0].until.After(now) {
-		return Event{Kind: Forgotten, At: now, Key: s.spent[0].key}, true
+		return append(out, Event{Kind: Forgotten, At: now, Key: s.spent[0].key})
 	}
-	if w := s.queue.first(); w != nil && s.refusal() == nil && s.hasRoom() {
-		return s.grantWaiter(w, now), true
+	if s.queue.all.present > 0 && s.hasRoom() && s.refusal() == nil {
+		return append(out, s.grantWaiter(s.queue.first(), now))
 	}
-	return Event{}, false
+	return out
 }
 
 // waitOver ends a request's wait: a ticket's place is kept for a while, and then ends for good.

@@ -58,10 +58,14 @@ func (s *State) forget(k Key) {
 		return
 	}
 	until := s.spent[0].until
-	if s.spent = s.spent[1:]; len(s.spent) == 0 {
-		s.spent = nil
-	}
+	s.spent = s.spent[1:]
 	if t := s.tickets[k]; t.spent() && !t.until.After(until) {
 		delete(s.tickets, k)
+	}
+	if len(s.spent) == 0 {
+		s.spent = nil
+	}
+	if len(s.tickets) == 0 {
+		s.tickets = nil
 	}
 }

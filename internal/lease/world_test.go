@@ -15,6 +15,7 @@ type world struct {
 	now     time.Time
 	floor   lease.Fence
 	state   *lease.State
+	shadow  *lease.State // sees nothing but the events
 	model   model
 	journal records
 	witness witness
@@ -26,7 +27,7 @@ type world struct {
 
 func newWorld(floor lease.Fence, keep time.Duration) *world {
 	return &world{
-		now: start, floor: floor, state: lease.New(floor, keep), model: model{keep: keep, fence: floor},
+		now: start, floor: floor, state: lease.New(floor, keep), shadow: lease.New(floor, keep), model: model{keep: keep, fence: floor},
 		witness: newWitness(floor), parked: map[lease.Token]bool{},
 	}
 }
@@ -37,6 +38,9 @@ func (w *world) do(c lease.Command) error {
 	w.events = events
 	wantOutcome, wantErr := w.model.step(&c, w.now)
 	w.journal.add(events)
+	for i := range events {
+		w.shadow.Apply(&events[i])
+	}
 	switch {
 	case !sameError(err, wantErr):
 		return fmt.Errorf("refused with %#v, the model with %#v", err, wantErr)
@@ -113,9 +117,14 @@ func (w *world) compare() error {
 	return w.state.CheckInvariants()
 }
 
-// restart replaces the state by what its journal restores, and settles what is due by then.
+// restart replaces the state by what its journal restores, and settles what is due by then. Before it does, it asks
+// whether the events alone made the same of a state that was never given a command.
 func (w *world) restart() error {
+	if got, want := snapshotOf(w.shadow), snapshotOf(w.state); got != want {
+		return fmt.Errorf("the events made %s, the commands %s", got, want)
+	}
 	w.state = w.journal.replay(w.floor, w.model.keep, w.now)
+	w.shadow = w.journal.replay(w.floor, w.model.keep, w.now)
 	w.model.restart(w.now)
 	w.parked = map[lease.Token]bool{}
 	w.witness.restart()
@@ -125,6 +134,12 @@ func (w *world) restart() error {
 func (w *world) suspend(on bool) {
 	w.state.Suspend(on)
 	w.model.suspended = on
+}
+
+// snapshotOf is all that can be seen of a state.
+func snapshotOf(s *lease.State) string {
+	due, ok := s.NextDue()
+	return fmt.Sprintf("%+v fence=%d due=%v,%v idle=%v", s.Status(), s.Fence(), due, ok, s.Idle())
 }
 
 func sameError(a, b error) bool {
