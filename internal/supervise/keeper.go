@@ -89,8 +89,10 @@ func (k *keeper) attempt(ctx context.Context, p *plan, sent Instant) (over bool,
 		k.report(ctx, *p, report{kind: reportRefused, err: err})
 		return true, err
 	case err != nil:
-		p.unconfirmed(k.now())
-		k.report(ctx, *p, report{kind: reportUncertain, err: err})
+		if now := k.now(); !p.lost(now) { // else the loss says it all
+			p.unconfirmed(now)
+			k.report(ctx, *p, report{kind: reportUncertain, err: err})
+		}
 		return false, err
 	}
 	p.confirmed(sent, renewal.TTL)
