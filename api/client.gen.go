@@ -643,6 +643,18 @@ func NewListHistoryRequest(server string, params *ListHistoryParams) (*http.Requ
 
 		}
 
+		if params.Renewals != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "renewals", *params.Renewals, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -1239,6 +1251,18 @@ func NewGetHistoryRequest(server string, topic Topic, params *GetHistoryParams) 
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Renewals != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "renewals", *params.Renewals, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -112,6 +112,8 @@ func (b binder) listHistory(w http.ResponseWriter, r *http.Request) {
 			bindInteger(&params.Before, p, &bad)
 		case "limit":
 			bindInteger(&params.Limit, p, &bad)
+		case "renewals":
+			bindBoolean(&params.Renewals, p, &bad)
 		default:
 			bad = append(bad, p.bad(ErrUnknownParam))
 		}
@@ -120,7 +122,7 @@ func (b binder) listHistory(w http.ResponseWriter, r *http.Request) {
 		b.refuse(w, r, &BindError{
 			OperationID: "listHistory",
 			Params:      params,
-			Known:       []string{"prefix", "since", "before", "limit"},
+			Known:       []string{"prefix", "since", "before", "limit", "renewals"},
 			Errs:        bad,
 		})
 		return
@@ -326,6 +328,8 @@ func (b binder) getHistory(w http.ResponseWriter, r *http.Request) {
 			bindInteger(&params.Before, p, &bad)
 		case "limit":
 			bindInteger(&params.Limit, p, &bad)
+		case "renewals":
+			bindBoolean(&params.Renewals, p, &bad)
 		default:
 			bad = append(bad, p.bad(ErrUnknownParam))
 		}
@@ -334,7 +338,7 @@ func (b binder) getHistory(w http.ResponseWriter, r *http.Request) {
 		b.refuse(w, r, &BindError{
 			OperationID: "getHistory",
 			Params:      params,
-			Known:       []string{"since", "before", "limit"},
+			Known:       []string{"since", "before", "limit", "renewals"},
 			Errs:        bad,
 		})
 		return

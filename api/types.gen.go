@@ -617,6 +617,9 @@ type Reason = string
 // RenewTTL defines model for RenewTTL.
 type RenewTTL = float64
 
+// Renewals defines model for Renewals.
+type Renewals = bool
+
 // Since defines model for Since.
 type Since = time.Time
 
@@ -678,6 +681,9 @@ type ListHistoryParams struct {
 
 	// Limit How many events at most: 1 to 1000, 50 when left out.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Renewals `true`: renewals too. They are left out otherwise, being most of what happens.
+	Renewals *Renewals `form:"renewals,omitempty" json:"renewals,omitempty"`
 }
 
 // ListTopicsParams defines parameters for ListTopics.
@@ -784,6 +790,9 @@ type GetHistoryParams struct {
 
 	// Limit How many events at most: 1 to 1000, 50 when left out.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Renewals `true`: renewals too. They are left out otherwise, being most of what happens.
+	Renewals *Renewals `form:"renewals,omitempty" json:"renewals,omitempty"`
 }
 
 // WatchTopicParams defines parameters for WatchTopic.

@@ -46,8 +46,8 @@ func (c *Client) Topics(ctx context.Context, q TopicsQuery) ([]api.TopicSummary,
 type HistoryQuery struct {
 	Since time.Time // zero: as far back as there is
 	Limit int       // at most so many; 0 for all
-	// Keep, if set, says which events count; the others are left out.
-	Keep func(api.HistoryEvent) bool
+	// Renewals asks for renewals too, which are most of what happens.
+	Renewals bool
 }
 
 // History gives what happened on a topic, newest first.
@@ -56,7 +56,7 @@ func (c *Client) History(ctx context.Context, topic string, q HistoryQuery) ([]a
 		return nil, err
 	}
 	return c.history(ctx, q, func(before *int64, limit *int, since *time.Time) send {
-		params := &api.GetHistoryParams{Since: since, Before: before, Limit: limit}
+		params := &api.GetHistoryParams{Since: since, Before: before, Limit: limit, Renewals: &q.Renewals}
 		return func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 			return a.GetHistory(ctx, topic, params, edit)
 		}
@@ -66,7 +66,7 @@ func (c *Client) History(ctx context.Context, topic string, q HistoryQuery) ([]a
 // AllHistory gives what happened on all topics, newest first. It needs the admin token.
 func (c *Client) AllHistory(ctx context.Context, q HistoryQuery) ([]api.HistoryEvent, error) {
 	return c.history(ctx, q, func(before *int64, limit *int, since *time.Time) send {
-		params := &api.ListHistoryParams{Since: since, Before: before, Limit: limit}
+		params := &api.ListHistoryParams{Since: since, Before: before, Limit: limit, Renewals: &q.Renewals}
 		return func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 			return a.ListHistory(ctx, params, edit)
 		}
@@ -78,11 +78,8 @@ const historyPage = 1000
 
 // page is how many events to ask for when so many are there.
 func (q HistoryQuery) page(have int) int {
-	switch {
-	case q.Limit <= 0:
+	if q.Limit <= 0 {
 		return historyPage
-	case q.Keep != nil: // some will not count
-		return min(max(4*(q.Limit-have), 100), historyPage)
 	}
 	return min(q.Limit-have, historyPage)
 }
@@ -103,11 +100,7 @@ func (c *Client) history(ctx context.Context, q HistoryQuery, page func(*int64, 
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range v.Events {
-			if q.Keep == nil || q.Keep(e) {
-				all = append(all, e)
-			}
-		}
+		all = append(all, v.Events...)
 		if q.Limit > 0 && len(all) >= q.Limit {
 			return all[:q.Limit], nil
 		}

@@ -22,6 +22,8 @@ type HistoryQuery struct {
 	Since  time.Time
 	Before int64 // ids below
 	Limit  int
+
+	Renewals bool // renewals too
 }
 
 // GetHistory tells what happened on a topic, to whoever may read its status.
@@ -37,7 +39,10 @@ func (s *Server) GetHistory(w http.ResponseWriter, r *http.Request, topic api.To
 		s.fail(w, r, err)
 		return
 	}
-	s.events(w, r, HistoryQuery{Topic: string(name), Since: deref(p.Since, time.Time{}), Before: before, Limit: limit})
+	s.events(w, r, HistoryQuery{
+		Topic: string(name), Since: deref(p.Since, time.Time{}), Before: before, Limit: limit,
+		Renewals: deref(p.Renewals, false),
+	})
 }
 
 // ListHistory tells what happened on all topics.
@@ -50,6 +55,7 @@ func (s *Server) ListHistory(w http.ResponseWriter, r *http.Request, p api.ListH
 	}
 	s.events(w, r, HistoryQuery{
 		Prefix: deref(p.Prefix, ""), Since: deref(p.Since, time.Time{}), Before: before, Limit: limit,
+		Renewals: deref(p.Renewals, false),
 	})
 }
 

@@ -200,7 +200,7 @@ func expected(b *api.ParamError, known []string) string {
 var expectations = map[string]string{
 	"ttl": "a number of seconds, such as 60 or 0.5", "wait": "a number of seconds, such as 300",
 	"capacity": "a whole number", "pid": "a whole number", "X-Pid": "a whole number", "fence": "a whole number",
-	"limit": "a whole number", "before": "a whole number", "dry_run": "true or false",
+	"limit": "a whole number", "before": "a whole number", "dry_run": "true or false", "renewals": "true or false",
 	"since": "a time such as 2026-03-01T00:00:00Z",
 }
 

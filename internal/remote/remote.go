@@ -116,10 +116,7 @@ func (r *Remote) List(ctx context.Context, q locker.ListQuery) ([]locker.Status,
 
 // History reads what happened; of all topics with the admin token.
 func (r *Remote) History(ctx context.Context, q locker.HistoryQuery) ([]locker.Event, error) {
-	query := client.HistoryQuery{Since: q.Since, Limit: q.Limit}
-	if !q.Renewed {
-		query.Keep = func(e api.HistoryEvent) bool { return e.Event != api.HistoryEventKindRenewed }
-	}
+	query := client.HistoryQuery{Since: q.Since, Limit: q.Limit, Renewals: q.Renewed}
 	var events []api.HistoryEvent
 	var err error
 	if q.Key == "" {
