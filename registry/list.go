@@ -51,6 +51,17 @@ func (r *Registry) Len() int {
 	return len(r.topics)
 }
 
+// Load is how many topics live, how many hold them, and how many wait.
+func (r *Registry) Load() (topics, held, waiting int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.topics {
+		h, w := e.actor.Load()
+		held, waiting = held+h, waiting+w
+	}
+	return len(r.topics), held, waiting
+}
+
 // Poke makes every topic settle again, because what the journal can keep has changed.
 func (r *Registry) Poke() {
 	for _, a := range r.actors() {

@@ -50,8 +50,10 @@ type Actor struct {
 	done    chan struct{} // closed by the loop when it has ended
 
 	// Published by the loop before it answers, read by the registry.
-	life  atomic.Uint32 // a life
-	fence atomic.Uint64
+	life    atomic.Uint32 // a life
+	fence   atomic.Uint64
+	held    atomic.Int32
+	waiting atomic.Int32
 }
 
 // life is what the loop publishes of its state.
@@ -104,6 +106,9 @@ func (a *Actor) Idle() bool { return life(a.life.Load()) != busy }
 
 // Pristine tells whether nobody was ever granted anything here, so that nothing is lost by forgetting the name.
 func (a *Actor) Pristine() bool { return life(a.life.Load()) == pristine }
+
+// Load is how many hold the topic and how many wait for it, as of the last turn.
+func (a *Actor) Load() (held, waiting int) { return int(a.held.Load()), int(a.waiting.Load()) }
 
 // Fence is the highest fence granted so far.
 func (a *Actor) Fence() lease.Fence { return lease.Fence(a.fence.Load()) }

@@ -244,6 +244,8 @@ func (t *topic) publish() (idled bool) {
 		}
 	}
 	t.fence.Store(uint64(t.state.Fence()))
+	t.held.Store(int32(t.state.Held()))
+	t.waiting.Store(int32(t.state.Waiting()))
 	before := life(t.life.Swap(uint32(now)))
 	return before == busy && now != busy
 }

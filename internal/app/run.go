@@ -11,6 +11,7 @@ import (
 
 	"legible.sh/mutex/internal/config"
 	"legible.sh/mutex/internal/httpserver"
+	"legible.sh/mutex/internal/lease"
 )
 
 // Serve binds and runs a server until the context ends.
@@ -46,6 +47,10 @@ func (s *Server) parts(ctx context.Context) *run.Group {
 	g.Add(func() error { <-ctx.Done(); return errStop }, stop)
 	// The requests. Shutdown makes Serve return; whoever is parked is told by the base context.
 	g.Add(func() error { return s.serve() }, func(error) { s.cancel(httpserver.ErrShutdown); s.stopServing() })
+	// The journal's news: topics settle again when what it can keep has changed.
+	if s.journal != nil {
+		g.Add(func() error { return s.followJournal(ctx) }, stop)
+	}
 	// The reaper of idle topics.
 	g.Add(func() error { return s.registry.Run(ctx) }, stop)
 	return &g
@@ -65,20 +70,71 @@ func (s *Server) stopServing() {
 	_ = s.http.Shutdown(ended) // the wait for requests, with its error, is in end
 }
 
+// followJournal wakes the topics when grants are suspended or possible again, and says so in the log.
+func (s *Server) followJournal(ctx context.Context) error {
+	for {
+		select {
+		case <-s.journal.Changed():
+			if err := s.journal.Healthy(); err != nil {
+				s.log.Error("journal not healthy", "error", err)
+			} else {
+				s.log.Info("journal healthy")
+			}
+			s.registry.Poke()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ready says whether leases can be granted.
+func (s *Server) ready() error {
+	if s.journal == nil {
+		return nil
+	}
+	if err := s.journal.Healthy(); err != nil {
+		return fmt.Errorf("%w: %w", lease.ErrStorage, err)
+	}
+	return nil
+}
+
 // end ends what runs, in the order in which one needs the other.
 func (s *Server) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout.D())
 	defer cancel()
-	var all []error
-	stage := func(name string, err error) {
-		if err != nil {
-			all = append(all, fmt.Errorf("%s: %w", name, err))
+	var failed error
+	if err := s.http.Shutdown(ctx); err != nil {
+		failed = fmt.Errorf("http: %w", errors.Join(err, s.http.Close()))
+	}
+	if err := s.registry.Stop(ctx); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("registry: %w", err))
+	}
+	failed = errors.Join(failed, s.close(ctx))
+	s.log.Info("stopped")
+	return failed
+}
+
+// Close gives back what New has bound, for a server that was never run.
+func (s *Server) Close() error {
+	var failed error
+	if s.listener != nil {
+		failed = s.listener.Close()
+	}
+	return errors.Join(failed, s.close(context.Background()))
+}
+
+// close ends what is on disk: the journal with its last sync, then the history.
+func (s *Server) close(ctx context.Context) error {
+	var failed error
+	if s.journal != nil {
+		if err := s.journal.Close(); err != nil {
+			failed = fmt.Errorf("journal: %w", err)
 		}
 	}
-	if err := s.http.Shutdown(ctx); err != nil {
-		stage("http", errors.Join(err, s.http.Close()))
+	if s.history != nil {
+		if err := s.history.Close(ctx); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("history: %w", err))
+		}
 	}
-	stage("registry", s.registry.Stop(ctx))
-	s.log.Info("stopped")
-	return errors.Join(all...)
+	return failed
 }

@@ -2,19 +2,16 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"time"
 
 	"legible.sh/mutex/internal/config"
+	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/metrics"
 	"legible.sh/mutex/internal/policy"
 	"legible.sh/mutex/internal/web"
 	"legible.sh/mutex/registry"
@@ -24,8 +21,11 @@ import (
 type Server struct {
 	config   config.Config
 	log      *slog.Logger
-	listener net.Listener
+	metrics  *metrics.Metrics
+	journal  *journal.File  // nil: in memory
+	history  *history.Store // nil: switched off
 	registry *registry.Registry
+	listener net.Listener
 	http     *http.Server
 	base     context.Context // of every request
 	cancel   context.CancelCauseFunc
@@ -34,37 +34,41 @@ type Server struct {
 // New binds what the settings name: it listens, opens files and takes locks, but serves nothing yet. [Server.Run] or
 // [Server.Close] must follow.
 func New(c config.Config, log *slog.Logger, version string) (*Server, error) {
-	s := &Server{config: c, log: log}
+	s := &Server{config: c, log: log, metrics: metrics.New()}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
-	address, err := c.Address()
-	if err != nil {
-		return nil, err
+	if err := s.bind(version); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	s.registry = registry.New(registry.Options{
-		MaxTopics: c.MaxTopics, TopicIdle: c.TopicIdle.D(), Keep: c.KeepPlace.D(), Journal: journal.Memory{},
-	})
+	return s, nil
+}
+
+func (s *Server) bind(version string) error {
+	address, err := s.config.Address()
+	if err != nil {
+		return err
+	}
+	if err := s.listen(address); err != nil {
+		return err
+	}
+	if err := s.openStorage(); err != nil {
+		return err
+	}
+	s.figures()
 	handler, err := s.handler(address, version)
 	if err != nil {
-		return nil, err
-	}
-	if s.listener, err = listen(address); err != nil {
-		return nil, err
-	}
-	s.listener = httpserver.Listen(s.listener)
-	if err := s.serveTLS(); err != nil {
-		return nil, errors.Join(err, s.listener.Close())
+		return err
 	}
 	s.http = &http.Server{
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		ConnContext:       httpserver.ConnContext,
-		ReadHeaderTimeout: c.ReadHeaderTimeout.D(),
-		IdleTimeout:       c.IdleTimeout.D(),
+		ReadHeaderTimeout: s.config.ReadHeaderTimeout.D(),
+		IdleTimeout:       s.config.IdleTimeout.D(),
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// No WriteTimeout: it would end long polls and streams. Streams set a deadline for each write.
 	}
-	return s, nil
+	return nil
 }
 
 func (s *Server) handler(address config.Address, version string) (http.Handler, error) {
@@ -72,8 +76,16 @@ func (s *Server) handler(address config.Address, version string) (http.Handler, 
 	limits := policy.Limits{
 		MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
 	}
+	var past httpserver.History
+	if s.history != nil {
+		past = pastEvents{s.history}
+	}
 	return httpserver.New(httpserver.Options{
 		Registry: s.registry,
+		History:  past,
+		Metrics:  s.metrics.Handler(),
+		Meter:    s.metrics,
+		Ready:    s.ready,
 		Policy:   policy.New(policy.Options{Tokens: c.Tokens, AdminToken: c.AdminToken, Limits: limits}),
 		Pages:    web.New(),
 		Log:      s.log,
@@ -89,53 +101,4 @@ func (s *Server) handler(address config.Address, version string) (http.Handler, 
 		CheckHost:    address.Network == "tcp" && address.Local(),
 		CORSOrigins:  c.CORSOrigins,
 	})
-}
-
-// Addr is where the server listens.
-func (s *Server) Addr() net.Addr { return s.listener.Addr() }
-
-// URL is the server's address as a client of this machine would write it.
-func (s *Server) URL() string {
-	if s.Addr().Network() == "unix" {
-		return "unix://" + s.Addr().String()
-	}
-	if s.config.TLSCert != "" {
-		return "https://" + s.Addr().String()
-	}
-	return "http://" + s.Addr().String()
-}
-
-// listen opens a socket. A unix socket that a dead server left behind is replaced; one that answers is not.
-func listen(a config.Address) (net.Listener, error) {
-	if a.Network != "unix" {
-		return net.Listen(a.Network, a.Addr)
-	}
-	info, err := os.Lstat(a.Addr)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, err
-	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s: is there and is no socket", a.Addr)
-	default:
-		if conn, err := net.DialTimeout("unix", a.Addr, time.Second); err == nil {
-			return nil, errors.Join(fmt.Errorf("%s: another server answers there", a.Addr), conn.Close())
-		}
-		if err := os.Remove(a.Addr); err != nil {
-			return nil, err
-		}
-	}
-	return net.Listen("unix", a.Addr)
-}
-
-func (s *Server) serveTLS() error {
-	if s.config.TLSCert == "" {
-		return nil
-	}
-	cert, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
-	if err != nil {
-		return fmt.Errorf("tls: %w", err)
-	}
-	s.listener = tls.NewListener(s.listener, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
-	return nil
 }

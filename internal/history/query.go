@@ -15,7 +15,7 @@ import (
 // Limits of a [Query].
 const (
 	DefaultLimit = 50
-	MaxLimit     = 1000
+	MaxLimit     = 10_000
 	maxPattern   = 256 // bytes of a topic or prefix; the longest directory key is 80
 )
 

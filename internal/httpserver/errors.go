@@ -72,6 +72,7 @@ var verdicts = []verdict{
 	{lease.ErrWaitersLimit, 429, api.ErrorCodeWaitersLimit, "You hold nothing: do not start the work. Repeat after Retry-After seconds.", 5},
 	{lease.ErrSuspended, 503, api.ErrorCodeSuspended, "Nothing was granted. Repeat after Retry-After seconds; leases that live can still be renewed and released.", 5},
 	{lease.ErrStorage, 503, api.ErrorCodeStorage, "Whether it was done is unknown. Repeat the same request with the same Idempotency-Key after Retry-After seconds.", 2},
+	{ErrHistory, 503, api.ErrorCodeStorage, "Locks work all the same. Repeat after Retry-After seconds.", 5},
 	{lease.ErrBadTopic, 400, api.ErrorCodeBadTopic, "Use 1 to 64 of a-z A-Z 0-9 _ : - for the topic, and not - alone.", 0},
 	{errPath, 400, api.ErrorCodeBadTopic, "Send the path /{topic} with 1 to 64 of a-z A-Z 0-9 _ : - for the topic; no empty, . or .. segments.", 0},
 	{registry.ErrTopicLimit, 429, api.ErrorCodeTopicLimit, "Every topic that may live is in use. Repeat after Retry-After seconds, or ask who runs the server to raise --max-topics.", 10},

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -11,9 +12,12 @@ import (
 
 // History is what is read of the audit trail.
 type History interface {
-	// Events gives the newest events first.
+	// Events gives the newest events first. Its errors wrap ErrHistory.
 	Events(context.Context, HistoryQuery) ([]api.HistoryEvent, error)
 }
+
+// ErrHistory says that the history cannot be read now. The locks do not care.
+var ErrHistory = errors.New("the history cannot be read now")
 
 // HistoryQuery says which events are asked for. Zero values ask for all.
 type HistoryQuery struct {

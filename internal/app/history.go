@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"legible.sh/mutex/api"
+	"legible.sh/mutex/internal/history"
+	"legible.sh/mutex/internal/httpserver"
+)
+
+// pastEvents lets the HTTP server read the history in the wire's own terms.
+type pastEvents struct{ store *history.Store }
+
+var _ httpserver.History = pastEvents{}
+
+// Events gives the newest events first.
+func (p pastEvents) Events(ctx context.Context, q httpserver.HistoryQuery) ([]api.HistoryEvent, error) {
+	events, err := p.store.Query(ctx, history.Query{
+		Topic: q.Topic, Prefix: q.Prefix, Since: q.Since, Before: q.Before, Limit: q.Limit, Renewals: q.Renewals,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", httpserver.ErrHistory, err)
+	}
+	out := make([]api.HistoryEvent, len(events))
+	for i := range events {
+		out[i] = apiEvent(&events[i])
+	}
+	return out, nil
+}
+
+func apiEvent(e *history.Event) api.HistoryEvent {
+	out := api.HistoryEvent{
+		ID: e.ID, Time: api.Time{Time: e.At}, Event: api.HistoryEventKind(e.Kind.String()), Topic: e.Topic,
+		LeaseID: e.LeaseID, Name: e.Name, Fence: int64(e.Fence), Reason: e.Reason, Host: e.Host, By: e.By,
+	}
+	if e.PID != 0 {
+		out.PID = &e.PID
+	}
+	seconds := func(present bool, d float64) *float64 {
+		if !present {
+			return nil
+		}
+		return &d
+	}
+	out.TTL = seconds(e.TTL > 0, e.TTL.Seconds())
+	out.Waited = seconds(e.Kind == history.Acquired, e.Waited.Seconds())
+	out.Held = seconds(e.Kind != history.Acquired && e.Kind != history.Renewed, e.Held.Seconds())
+	return out
+}
