@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,21 +56,13 @@ func (d *door) verb(use, short string, least, most int, act action) *cobra.Comma
 
 // arguments splits and counts what stood on the command line.
 func (d *door) arguments(cmd *cobra.Command, args []string, least, most int) (c call, err error) {
-	c.keys = args
-	dash := cmd.ArgsLenAtDash()
-	if d.FlagsFirst {
-		for i, arg := range args { // the parser stopped at the first argument
-			if arg == "--" {
-				c.keys, c.command = args[:i], args[i+1:]
-				break
-			}
-		}
-	} else if dash >= 0 {
-		c.keys, c.command = args[:dash], args[dash:]
-	}
+	c.keys, c.command = d.split(cmd, args)
 	takesCommand := cmd.Name() == "run"
+	late := slices.IndexFunc(c.keys, func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	switch {
-	case len(c.keys) < least && least == 1:
+	case d.FlagsFirst && late >= 0:
+		return c, usagef("%s stands after the %s; flags stand before it. Usage: %s", c.keys[late], d.Noun, cmd.UseLine())
+	case len(c.keys) < least:
 		return c, usagef("which %s? Usage: %s", d.Noun, cmd.UseLine())
 	case most >= 0 && len(c.keys) > most:
 		return c, usagef("too many arguments: %s. Usage: %s", strings.Join(c.keys[most:], " "), cmd.UseLine())
@@ -78,14 +71,19 @@ func (d *door) arguments(cmd *cobra.Command, args []string, least, most int) (c 
 	case len(c.command) == 0 && takesCommand:
 		return c, usagef("which command? Usage: %s", cmd.UseLine())
 	}
-	if d.FlagsFirst {
-		for _, key := range c.keys {
-			if strings.HasPrefix(key, "-") {
-				return c, usagef("%s stands after the %s; flags stand before it. Usage: %s", key, d.Noun, cmd.UseLine())
-			}
-		}
-	}
 	return c, nil
+}
+
+// split parts the arguments at "--". Where flags come first, the parser stopped at the first argument and left the
+// "--" where it was.
+func (d *door) split(cmd *cobra.Command, args []string) (keys, command []string) {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		return args[:dash], args[dash:]
+	}
+	if dash := slices.Index(args, "--"); dash >= 0 && d.FlagsFirst {
+		return args[:dash], args[dash+1:]
+	}
+	return args, nil
 }
 
 // jsonFlag adds --json.

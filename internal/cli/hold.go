@@ -41,7 +41,7 @@ func (d *door) acquireAll(ctx context.Context, c call, r locker.Request, quiet b
 	var taken hold
 	for _, key := range byName {
 		one := r
-		if r.Wait > 0 {
+		if r.Wait > 0 && len(taken) > 0 {
 			one.Wait = max(r.Wait-supervise.Now().Sub(start), 0)
 		}
 		stop := keepAlive(ctx, c.service, taken)
