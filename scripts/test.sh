@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs every test once. No test is skipped in silence: a skip is a failure here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+go test -count=1 -timeout 15m "$@" -v ./... >"$log" 2>&1 || status=$?
+grep -E '^(ok|FAIL|---? FAIL|panic:)' "$log" || true
+if [ "$status" -ne 0 ]; then
+	echo "--- the whole log of what failed ---"
+	grep -vE '^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS|PASS|\?  )' "$log" | tail -n 400
+	exit "$status"
+fi
+if grep -qE '^\s*--- SKIP' "$log"; then
+	echo "skipped tests:"
+	grep -E '^\s*--- SKIP' "$log"
+	exit 1
+fi
+passed=$(grep -cE '^\s*--- PASS' "$log")
+echo "$passed passed, 0 failed, 0 skipped"
