@@ -1,98 +1,134 @@
-// Package policy says who may do what to which topic, and how far its limits go.
 package policy
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
-	"time"
+	"sync/atomic"
 
 	"legible.sh/mutex/internal/lease"
 )
 
-// Right is what somebody wants to do to a topic.
+// Right is something that can be done to a topic.
 type Right uint8
 
-// The rights. Renewing and releasing come with Acquire.
+// The rights. Who may acquire or force may read, too.
 const (
-	Read Right = iota
-	Acquire
-	Force
+	Read    Right = iota // status, events, history
+	Acquire              // acquire, renew, release
+	Force                // end other people's leases
 )
 
-// What a request is refused with.
-var (
-	ErrUnauthorized = errors.New("a token is missing or wrong")
-	ErrForbidden    = errors.New("this token may not do that")
-	// ErrNoAdmin says that nobody can do it, because no admin token is set.
-	ErrNoAdmin = errors.New("no admin token is set")
-)
+const rights = 3
 
-// Limits are how far a request's parameters may go.
-type Limits struct {
-	MaxTTL      time.Duration
-	MaxWait     time.Duration
-	MaxCapacity int
-	MaxWaiters  int
-}
+func (r Right) String() string { return [rights]string{"read", "acquire", "force"}[r] }
 
-// Options are a policy's settings.
+// Options are what a server is started with.
 type Options struct {
-	Tokens     []string // POST and DELETE need one of these; none: they need none
-	AdminToken string   // "": nobody is admin
-	Limits     Limits
+	Tokens     []string // any of them may acquire where no rule says otherwise; none: everybody may
+	AdminToken string   // may do everything; "": there is no admin
+	Limits     Limits   // where no rule says otherwise
 }
 
-// Policy decides. It is safe for concurrent use.
+// Policy answers who may do what. Safe for concurrent use.
 type Policy struct {
-	limits Limits
-	tokens [][32]byte
-	admin  *[32]byte
+	server   []digest
+	admin    []digest // one or none
+	fallback rule     // for topics that no rule is about
+	rules    atomic.Pointer[ruleSet]
 }
 
-// New makes a policy.
+// ruleSet is what a policy file comes down to.
+type ruleSet struct {
+	rules []rule
+	known []digest // every token named in the file, the server's and the admin's
+}
+
+// rule is what holds for some topics.
+type rule struct {
+	patterns []pattern
+	limits   Limits
+	access   [rights]access
+}
+
+// access says who has a right. The admin has every one.
+type access struct {
+	anyone bool
+	tokens []digest
+}
+
+// New makes the policy of a server without a policy file.
 func New(o Options) *Policy {
-	p := &Policy{limits: o.Limits}
+	p := &Policy{}
 	for _, t := range o.Tokens {
-		p.tokens = append(p.tokens, sha256.Sum256([]byte(t)))
+		p.server = append(p.server, digestOf(t))
 	}
 	if o.AdminToken != "" {
-		sum := sha256.Sum256([]byte(o.AdminToken))
-		p.admin = &sum
+		p.admin = []digest{digestOf(o.AdminToken)}
 	}
+	p.fallback = rule{limits: o.Limits, access: [rights]access{
+		Read:    {anyone: true},
+		Acquire: {anyone: len(p.server) == 0, tokens: p.server},
+	}}
+	p.rules.Store(&ruleSet{known: p.known(nil)})
 	return p
 }
 
-// Decide says how far the bearer may go, or why not at all.
-func (p *Policy) Decide(_ lease.Topic, right Right, bearer string) (Limits, error) {
-	switch {
-	case right == Force:
-		return p.limits, p.Admin(bearer)
-	case right == Read || len(p.tokens) == 0:
-		return p.limits, nil
-	}
-	sum := sha256.Sum256([]byte(bearer))
-	ok := 0
-	for i := range p.tokens {
-		ok |= subtle.ConstantTimeCompare(sum[:], p.tokens[i][:])
-	}
-	if ok == 1 {
-		return p.limits, nil
-	}
-	return Limits{}, ErrUnauthorized
+// known lists every token that means something here.
+func (p *Policy) known(more []digest) []digest {
+	all := append([]digest(nil), p.server...)
+	return append(append(all, p.admin...), more...)
 }
 
-// Admin says whether the bearer is the admin.
-func (p *Policy) Admin(bearer string) error {
-	if p.admin == nil {
+// Decide tells whether whoever presents that token, "" for none, may do that to the topic, and how far its limits go.
+// The error is [ErrUnauthorized], [ErrForbidden] or [ErrNoAdmin].
+func (p *Policy) Decide(topic lease.Topic, right Right, token string) (Limits, error) {
+	set := p.rules.Load()
+	r := p.find(set, topic)
+	a := &r.access[right]
+	if a.anyone {
+		return r.limits, nil
+	}
+	if err := p.admit(set, a, token); err != nil {
+		return Limits{}, err
+	}
+	return r.limits, nil
+}
+
+// Admin tells whether whoever presents that token is the admin. The error is as with [Policy.Decide].
+func (p *Policy) Admin(token string) error {
+	return p.admit(p.rules.Load(), &access{}, token)
+}
+
+// HasAdmin tells whether there is an admin token.
+func (p *Policy) HasAdmin() bool { return len(p.admin) > 0 }
+
+// find gives the first rule about the topic.
+func (p *Policy) find(set *ruleSet, topic lease.Topic) *rule {
+	for i := range set.rules {
+		r := &set.rules[i]
+		for j := range r.patterns {
+			if r.patterns[j].matches(string(topic)) {
+				return r
+			}
+		}
+	}
+	return &p.fallback
+}
+
+// admit tells the one with a token that will do from the one with another token and from everybody else.
+// All three comparisons are always made.
+func (p *Policy) admit(set *ruleSet, a *access, token string) error {
+	if len(p.admin) == 0 && len(a.tokens) == 0 {
 		return ErrNoAdmin
 	}
-	sum := sha256.Sum256([]byte(bearer))
-	switch {
-	case subtle.ConstantTimeCompare(sum[:], p.admin[:]) == 1:
-		return nil
-	case bearer == "":
+	if token == "" {
 		return ErrUnauthorized
 	}
-	return ErrForbidden
+	d := digestOf(token)
+	admitted, admin, known := d.among(a.tokens), d.among(p.admin), d.among(set.known)
+	switch {
+	case admitted || admin:
+		return nil
+	case known:
+		return ErrForbidden
+	}
+	return ErrUnauthorized
 }
