@@ -10,25 +10,25 @@ import (
 
 // commitWaiting makes all that is queued safe, and lets its appenders go on.
 func (c *committer) commitWaiting() {
+	if c.fault != nil {
+		return
+	}
 	batch := c.queue.take(c.spare[:0])
-	if len(batch) > 0 {
-		c.commit(batch)
+	admitted, refused := c.admit(batch)
+	if len(admitted) > 0 {
+		c.store(admitted)
+	}
+	for _, r := range refused {
+		r.answer(fmt.Errorf("%w: %w", ErrStorage, errNoRoom))
 	}
 	clear(batch)
 	c.spare = batch
 }
 
-func (c *committer) commit(batch []*request) {
+// refuseWaiting tells all that is queued that it cannot be made safe, if that is so.
+func (c *committer) refuseWaiting() {
 	if c.fault != nil {
-		c.reject(batch)
-		return
-	}
-	batch, refused := c.admit(batch)
-	if len(batch) > 0 {
-		c.store(batch)
-	}
-	for _, r := range refused {
-		r.answer(fmt.Errorf("%w: %w", ErrStorage, errNoRoom))
+		c.reject(c.queue.take(nil))
 	}
 }
 
@@ -149,6 +149,9 @@ func (c *committer) take(batch []*request) {
 // reject tells a batch that nothing of it is safe. A retirement holds all the same: it is in the fold, and so in the
 // file that comes next, before anything is acknowledged that rests on it.
 func (c *committer) reject(batch []*request) {
+	if len(batch) == 0 {
+		return
+	}
 	c.count.failures.Add(1)
 	c.shared.with(func(f *fold) {
 		for _, r := range batch {

@@ -12,7 +12,8 @@ const (
 	quietTime  = time.Second            // without a commit, before a smaller file is worth compacting
 	firstRetry = 100 * time.Millisecond // after a failure; doubled each time
 	lastRetry  = 5 * time.Second
-	roomRetry  = time.Second // to look for room again on a full disk
+	refuseTime = 100 * time.Millisecond // that appends wait for the journal to come back, before they are refused
+	roomRetry  = time.Second            // to look for room again on a full disk
 )
 
 // committer is what the journal's one goroutine owns. It exists so that one sync can serve everybody who came
@@ -48,8 +49,8 @@ type committer struct {
 	committed uint64     // counts commits, to tell whether it is quiet
 	seen      uint64     // committed when quiet was set
 
-	retry, syncing, quiet alarm
-	stop                  <-chan struct{}
+	retry, refuse, syncing, quiet alarm
+	stop                          <-chan struct{}
 }
 
 // alarm is a timer that is set or not.
@@ -80,12 +81,16 @@ func (a *alarm) off() {
 // run commits until it is told to stop, and then what is left in the queue.
 func (c *committer) run() error {
 	defer c.retry.off()
+	defer c.refuse.off()
 	defer c.syncing.off()
 	defer c.quiet.off()
 	for {
 		select {
-		case <-c.queue.ready:
+		case <-c.ready():
 			c.commitWaiting()
+		case <-c.refuse.timer.C:
+			c.refuse.set = false
+			c.refuseWaiting()
 		case err := <-c.copied:
 			c.adopt(err)
 		case <-c.retry.timer.C:
@@ -102,6 +107,16 @@ func (c *committer) run() error {
 		}
 		c.publish()
 	}
+}
+
+// ready says when there is something to commit. While the journal cannot be written, nothing is: appends wait a little,
+// since it often comes back at once, and are refused then; so an actor that tries again and again does not spin.
+func (c *committer) ready() <-chan struct{} {
+	if c.fault != nil {
+		c.refuse.in(refuseTime)
+		return nil
+	}
+	return c.queue.ready
 }
 
 // tryAgain looks whether what was wrong is over.
@@ -132,6 +147,7 @@ func (c *committer) publish() {
 // might get it again.
 func (c *committer) finish() error {
 	c.commitWaiting()
+	c.refuseWaiting()
 	c.abandonDraft()
 	if c.fault != nil {
 		c.closeFile()

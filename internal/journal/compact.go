@@ -24,8 +24,8 @@ func (c *committer) compactIfLarge() {
 // worthCompacting tells whether much of the file is past. A compaction that failed is not tried again before the file
 // is half as large again.
 func (c *committer) worthCompacting() bool {
-	return c.draft == nil && c.fault == nil && c.size >= quietSize && c.size >= compactRatio*c.content &&
-		c.size >= c.failedAt+c.failedAt/2
+	return c.draft == nil && c.fault == nil && c.size >= min(quietSize, c.options.CompactAt) &&
+		c.size >= compactRatio*c.content && c.size >= c.failedAt+c.failedAt/2
 }
 
 // compactIfQuiet starts a compaction if nothing was committed since the alarm was set.

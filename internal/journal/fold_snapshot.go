@@ -15,13 +15,14 @@ const chunkSize = 64 << 10
 type snapshot struct {
 	names []lease.Topic
 	next  int
+	chunk int // bytes at a time
 }
 
 // beginSnapshot starts a walk. There is at most one.
 func (f *fold) beginSnapshot() *snapshot {
 	f.snapshot++
 	f.snapshoting, f.tail = true, nil
-	s := &snapshot{names: make([]lease.Topic, 0, len(f.topics))}
+	s := &snapshot{names: make([]lease.Topic, 0, len(f.topics)), chunk: chunkSize}
 	for name := range f.topics {
 		s.names = append(s.names, name)
 	}
@@ -31,15 +32,15 @@ func (f *fold) beginSnapshot() *snapshot {
 // endSnapshot ends the walk; nothing is kept for it any more.
 func (f *fold) endSnapshot() { f.snapshoting, f.tail = false, nil }
 
-// chunk appends the next topics, and what was acknowledged meanwhile on those before; more tells whether topics are
-// left.
+// chunk appends what was acknowledged since the last one on topics that were copied before, and then copies the next
+// topics; more tells whether some are left. In that order, since what the tail says of all topics, that the clock was
+// set, is in a later copy already.
 func (f *fold) chunk(s *snapshot, b []byte, now instant) (out []byte, more bool) {
-	start := len(b)
-	for s.next < len(s.names) && len(b)-start < chunkSize {
+	b = f.takeTail(b)
+	for start := len(b); s.next < len(s.names) && len(b)-start < s.chunk; s.next++ {
 		b = f.copyTopic(s.names[s.next], b, now)
-		s.next++
 	}
-	return f.takeTail(b), s.next < len(s.names)
+	return b, s.next < len(s.names)
 }
 
 func (f *fold) copyTopic(name lease.Topic, b []byte, now instant) []byte {
