@@ -115,15 +115,14 @@ func (e *Event) Ends() bool { return e.Kind == Released || e.Kind == Expired || 
 // by now, and an end that lies further ahead than the lease's ttl is brought down to now + ttl, since a lease never
 // gets longer by a clock that changed.
 func (e Event) Rebase(now time.Time) Event {
-	wall := now.Round(0)
 	for _, t := range []*time.Time{&e.At, &e.Since, &e.Enqueued} {
 		if !t.IsZero() {
-			*t = now.Add(min(t.Sub(wall), 0))
+			*t = now.Add(min(t.Sub(now), 0))
 		}
 	}
 	for _, t := range []*time.Time{&e.Expires, &e.Deadline} {
 		if !t.IsZero() {
-			*t = now.Add(t.Sub(wall))
+			*t = now.Add(t.Sub(now))
 		}
 	}
 	if e.TTL > 0 && e.Expires.Sub(now) > e.TTL {

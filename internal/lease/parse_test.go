@@ -85,8 +85,30 @@ func FuzzCleanText(f *testing.F) {
 		switch {
 		case !utf8.ValidString(got) || utf8.RuneCountInString(got) > limit:
 			t.Fatalf("%q became %q", s, got)
+		case strings.TrimSpace(got) != got:
+			t.Fatalf("%q became %q, which is not trimmed", s, got)
 		case err != nil || again != got:
 			t.Fatalf("%q became %q, and that %q: %v", s, got, again, err)
 		}
 	})
+}
+
+func TestCleanText(t *testing.T) {
+	for sent, want := range map[string]string{
+		"worker-3": "worker-3", "": "", " \t\r\n": "", "  two words ": "two words", "\u00a0x\u2003": "x",
+		"a\r\nevent: grant": "aevent: grant", "\x1b[31mred": "[31mred", "\u202egnp.exe": "gnp.exe",
+		"日本語": "日本語", "e\u0301": "e\u0301", "👩\u200d👧": "👩\u200d👧", " \x00 x": "x",
+	} {
+		if got, err := lease.CleanText(sent, 20); err != nil || got != want {
+			t.Errorf("%q became %q, want %q: %v", sent, got, want, err)
+		}
+	}
+	for sent, sound := range map[string]bool{
+		strings.Repeat("ü", 20): true, strings.Repeat("ü", 21): false, strings.Repeat("x", 20): true,
+		strings.Repeat("x", 21): false, strings.Repeat("x", 20) + "\x00 ": true, "\xff": false,
+	} {
+		if _, err := lease.CleanText(sent, 20); (err == nil) != sound {
+			t.Errorf("%q: %v", sent, err)
+		}
+	}
 }

@@ -44,9 +44,6 @@ func (q *queue) remove(w *waiter) {
 
 // setPresent says whether w can be granted now.
 func (q *queue) setPresent(w *waiter, present bool) {
-	if w.present == present {
-		return
-	}
 	before := tallyOf(w)
 	w.present = present
 	q.add(w.place, tallyOf(w).minus(before))

@@ -220,8 +220,11 @@ func parseFields(s string) fields {
 }
 
 func (f fields) number(name string) int {
-	if f[name] == "max" {
+	switch f[name] {
+	case "max":
 		return int(lease.MaxFence)
+	case "over":
+		return int(lease.MaxFence) + 1
 	}
 	return must(strconv.Atoi(orZero(f[name])))
 }

@@ -40,7 +40,7 @@ func (s *State) spend(k Key, at time.Time) {
 	}
 	until := at.Add(s.keep)
 	if t, known := s.tickets[k]; known {
-		if t.permit != nil || t.until.After(until) {
+		if t.permit != nil {
 			return
 		}
 		if t.waiter != nil {
