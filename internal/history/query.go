@@ -96,7 +96,7 @@ func page(ctx context.Context, db *sql.DB, q Query) (events []Event, err error) 
 	}
 	defer func() { err = errors.Join(err, stmt.Close()) }()
 
-	events = make([]Event, 0, q.Limit)
+	events = make([]Event, 0, min(q.Limit, DefaultLimit))
 	err = walkBlocks(ctx, tx, q, wanted, func(block int64) (bool, error) {
 		rows, err := stmt.QueryContext(ctx, q.args(block, q.Limit-len(events))...)
 		if err != nil {

@@ -104,7 +104,7 @@ func TestAClockSetBackHidesNothing(t *testing.T) {
 func TestBadQueriesSayWhatToSend(t *testing.T) {
 	s := open(t, history.Options{})
 	for want, q := range map[string]history.Query{
-		"1 to 1001":       {Limit: 1002},
+		"1 to 10000":      {Limit: history.MaxLimit + 1},
 		"limit is -1":     {Limit: -1},
 		"before is -5":    {Before: -5},
 		"not both":        {Topic: "a", Prefix: "b"},
