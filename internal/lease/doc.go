@@ -14,18 +14,33 @@
 //
 // # Promises
 //
-//   - Never more holders than the capacity; a fence rises with every grant and never repeats.
+// Each with the test that fails when it is broken.
+//
+//   - Never more holders than the capacity; a fence rises by one with every grant and never repeats; a slot is the
+//     lowest free number, and held by one at a time. (TestModel)
 //   - First in, first out among the waiters that are present; one who is away is passed over and keeps its place.
+//     Nobody is granted twice, after having left, or after its own deadline. (TestModel)
 //   - Due at the same moment: waiters whose own deadline has come leave first, then leases end, then permits
-//     are granted. So a tie has one answer, and nobody is granted after its own deadline.
-//   - A command that is refused changes nothing but what was due anyway.
-//   - No operation walks all waiters or all holders, except those whose answer lists them.
+//     are granted; of the same kind, who came earlier goes first. So a tie has one answer. (testdata/ties.script)
+//   - A command that is refused changes nothing but what was due anyway; the one exception is meant, an acquire
+//     that may not wait refreshes the place that its key keeps. (TestRefusalsChangeNothing)
+//   - The events alone make the same state again, and the durable ones make all of it that was promised: leases,
+//     fence, capacity, places and spent keys. (TestModel)
+//   - No event can break a state, whatever a damaged journal holds: it stays whole, settling ends, and the next grant
+//     waits until there is room. (FuzzDamaged, testdata/damaged.script)
+//   - No operation walks all waiters or all holders, except those whose answer lists them and [Force], an
+//     operator's rare act. What a crowd took is given back when it is gone. (BenchmarkCycle, BenchmarkLeaving,
+//     TestCrowdLeavesNothing)
+//   - Granting, queueing, handing over and ending allocate nothing once slices and maps have grown. (TestAllocations)
+//   - A [Token] is shown by [Token.Reveal] alone, and by no verb, encoder or logger. (TestTokenHides)
 //
 // # What callers may not assume
 //
 // A State is not safe for concurrent use. Times given to it must not go back: use readings of one monotonic
-// clock ([time.Now] keeps one), and [Event.Rebase] for times that come from a file.
+// clock ([time.Now] keeps one), and [Event.Rebase] for times that come from a file. A [Token] must be random and new
+// with every acquire; nothing here checks that. Who an event names may be a stranger's text: see [CleanText].
 //
-// To test a rule, write a golden script (testdata/*.script: commands in, events out); the model test checks
-// random histories against a naive second implementation.
+// To test a rule, write a golden script (testdata/*.script: commands in, events out; -update writes the output). The
+// model test checks random histories against a naive second implementation; -steps=1000000 makes it a million
+// steps long. FuzzCommands and FuzzDamaged do the same with bytes that a fuzzer chose.
 package lease

@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 	"time"
@@ -8,50 +9,54 @@ import (
 	"legible.sh/mutex/internal/lease"
 )
 
-// TestRefusalsChangeNothing sends what is refused, for every reason there is, to one busy topic and looks whether
-// anything but the answer came of it.
+// refusals are all reasons for a refusal, on a topic that a holds, b and d wait for, and s has left.
+var refusals = []struct {
+	name    string
+	command lease.Command
+	want    error
+}{
+	{"busy", acquireAs("x", "", lease.Command{}), lease.ErrBusy},
+	{"busy with a key", acquireAs("x", "kx", lease.Command{}), lease.ErrBusy},
+	{"busy, and its own place is waited on", acquireAs("x", "waits", lease.Command{}), lease.ErrBusy},
+	{"another capacity", acquireAs("x", "", lease.Command{Capacity: 2}), lease.ErrConflict},
+	{"another capacity, ready to wait", acquireAs("x", "kx", lease.Command{Capacity: 2, Wait: ttl}), lease.ErrConflict},
+	{"too many waiters", acquireAs("x", "", lease.Command{Wait: ttl, MaxWaiters: 2}), lease.ErrWaitersLimit},
+	{"too many waiters with a key", acquireAs("x", "kx", lease.Command{Wait: ttl, MaxWaiters: 2}), lease.ErrWaitersLimit},
+	{"spent", acquireAs("x", "spent", lease.Command{Wait: ttl}), lease.ErrKeySpent},
+	{"holder with another ttl", acquireAs("x", "holds", lease.Command{TTL: 1}), lease.ErrKeyReused},
+	{"holder with another capacity", acquireAs("x", "holds", lease.Command{Capacity: 2}), lease.ErrKeyReused},
+	{"waiter with another ttl", acquireAs("x", "waits", lease.Command{TTL: 1, Wait: ttl}), lease.ErrKeyReused},
+	{"waiter with another capacity", acquireAs("x", "waits", lease.Command{Capacity: 2, Wait: ttl}), lease.ErrKeyReused},
+	{"no token", acquireAs("", "", lease.Command{Wait: ttl}), lease.ErrBadToken},
+	{"renew", lease.Command{Op: lease.Renew, Token: tokenOf("x"), TTL: ttl}, lease.ErrGone},
+	{"renew what waits", lease.Command{Op: lease.Renew, Token: tokenOf("b"), TTL: ttl}, lease.ErrGone},
+	{"renew nothing", lease.Command{Op: lease.Renew, TTL: ttl}, lease.ErrGone},
+	{"release", lease.Command{Op: lease.Release, Token: tokenOf("x")}, lease.ErrGone},
+	{"release what waits", lease.Command{Op: lease.Release, Token: tokenOf("b")}, lease.ErrGone},
+	{"release what was released", lease.Command{Op: lease.Release, Token: tokenOf("s")}, lease.ErrGone},
+	{"check", lease.Command{Op: lease.Check, Token: tokenOf("x")}, lease.ErrGone},
+}
+
+// acquireAs makes an acquire for a minute unless the command says otherwise.
+func acquireAs(token, key string, c lease.Command) lease.Command {
+	c.Op, c.Token, c.Key = lease.Acquire, tokenOf(token), lease.KeyOf(key)
+	c.TTL = cmp.Or(c.TTL, ttl)
+	return c
+}
+
+const ttl = time.Minute
+
+// TestRefusalsChangeNothing sends what is refused, for every reason there is, and looks whether anything but the
+// answer came of it.
 func TestRefusalsChangeNothing(t *testing.T) {
-	const ttl = time.Minute
-	acquire := func(token, key string, c lease.Command) lease.Command {
-		c.Op, c.Token, c.Key = lease.Acquire, tokenOf(token), lease.KeyOf(key)
-		if c.TTL == 0 {
-			c.TTL = ttl
-		}
-		return c
-	}
-	for _, c := range []struct {
-		name    string
-		command lease.Command
-		want    error
-	}{
-		{"busy", acquire("x", "", lease.Command{}), lease.ErrBusy},
-		{"busy with a key", acquire("x", "kx", lease.Command{}), lease.ErrBusy},
-		{"busy, and its own place is waited on", acquire("x", "waits", lease.Command{}), lease.ErrBusy},
-		{"another capacity", acquire("x", "", lease.Command{Capacity: 2}), lease.ErrConflict},
-		{"another capacity, ready to wait", acquire("x", "kx", lease.Command{Capacity: 2, Wait: ttl}), lease.ErrConflict},
-		{"too many waiters", acquire("x", "", lease.Command{Wait: ttl, MaxWaiters: 2}), lease.ErrWaitersLimit},
-		{"too many waiters with a key", acquire("x", "kx", lease.Command{Wait: ttl, MaxWaiters: 2}), lease.ErrWaitersLimit},
-		{"spent", acquire("x", "spent", lease.Command{Wait: ttl}), lease.ErrKeySpent},
-		{"holder with another ttl", acquire("x", "holds", lease.Command{TTL: 1}), lease.ErrKeyReused},
-		{"holder with another capacity", acquire("x", "holds", lease.Command{Capacity: 2}), lease.ErrKeyReused},
-		{"waiter with another ttl", acquire("x", "waits", lease.Command{TTL: 1, Wait: ttl}), lease.ErrKeyReused},
-		{"waiter with another capacity", acquire("x", "waits", lease.Command{Capacity: 2, Wait: ttl}), lease.ErrKeyReused},
-		{"no token", acquire("", "", lease.Command{Wait: ttl}), lease.ErrBadToken},
-		{"renew", lease.Command{Op: lease.Renew, Token: tokenOf("x"), TTL: ttl}, lease.ErrGone},
-		{"renew what waits", lease.Command{Op: lease.Renew, Token: tokenOf("b"), TTL: ttl}, lease.ErrGone},
-		{"renew nothing", lease.Command{Op: lease.Renew, TTL: ttl}, lease.ErrGone},
-		{"release", lease.Command{Op: lease.Release, Token: tokenOf("x")}, lease.ErrGone},
-		{"release what waits", lease.Command{Op: lease.Release, Token: tokenOf("b")}, lease.ErrGone},
-		{"release what was released", lease.Command{Op: lease.Release, Token: tokenOf("s")}, lease.ErrGone},
-		{"check", lease.Command{Op: lease.Check, Token: tokenOf("x")}, lease.ErrGone},
-	} {
+	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {
 			s := lease.New(0, time.Hour)
 			for _, c := range []lease.Command{
-				acquire("s", "spent", lease.Command{}), {Op: lease.Release, Token: tokenOf("s")},
-				acquire("a", "holds", lease.Command{}),
-				acquire("b", "waits", lease.Command{Wait: ttl}),
-				acquire("d", "", lease.Command{Wait: ttl}),
+				acquireAs("s", "spent", lease.Command{}), {Op: lease.Release, Token: tokenOf("s")},
+				acquireAs("a", "holds", lease.Command{}),
+				acquireAs("b", "waits", lease.Command{Wait: ttl}),
+				acquireAs("d", "", lease.Command{Wait: ttl}),
 			} {
 				if _, _, err := s.Step(&c, start, nil); err != nil {
 					t.Fatal(err)

@@ -49,10 +49,7 @@ func (t Token) IsZero() bool { return t == Token{} }
 // String hides the secret.
 func (Token) String() string { return "lease(hidden)" }
 
-// GoString hides the secret from %#v.
-func (Token) GoString() string { return "lease.Token(hidden)" }
-
-// Format hides the secret from every other verb, %x and %d among them.
+// Format hides the secret from every verb, %x, %d and %#v among them.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(t.String())) }
 
 // MarshalText hides the secret from JSON and from loggers that write it.
