@@ -47,7 +47,7 @@ type acquisition struct {
 	slice   time.Duration
 	answers chan answer
 	out     int         // requests that wait in the queue, or on their way there
-	queued  bool        // the key may have a place or a lease
+	kept    bool        // the key may have a place or a lease without them
 	next    *time.Timer // for the next request that waits
 	look    *time.Timer // for the next that asks how the wait stands
 
@@ -73,7 +73,7 @@ func (a *acquisition) run(outer context.Context) (*api.Grant, instant, error) {
 	defer a.next.Stop()
 	defer a.look.Stop()
 	g, sent, err := a.loop(ctx)
-	if err != nil && a.queued {
+	if err != nil && (a.kept || a.out > 0) {
 		cancel()
 		a.giveUp(outer)
 	}
@@ -133,7 +133,6 @@ func (a *acquisition) send(ctx context.Context, r answer, wait time.Duration) {
 	if a.first == 0 {
 		a.first = r.sent
 	}
-	a.queued = a.queued || wait > 0
 	params := a.params
 	params.IdempotencyKey, params.Wait = &r.key, seconds(wait.Round(time.Millisecond))
 	go func() { // so that the next request can take the wait over before this one ends

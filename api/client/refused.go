@@ -13,9 +13,7 @@ func (a *acquisition) refused(r answer) error {
 	if r.key != a.key {
 		return nil // of a key that is spent
 	}
-	if unclear(r.err) {
-		a.queued = true
-	}
+	a.kept = a.kept || unclear(r.err)
 	var no *Error
 	if errors.As(r.err, &no) {
 		switch no.Code {
@@ -24,6 +22,7 @@ func (a *acquisition) refused(r answer) error {
 		case api.ErrorCodeTimeout:
 			return a.timedOut(r, no)
 		case api.ErrorCodeSuperseded:
+			a.kept = true
 			a.again(a.pause.next())
 			return nil
 		case api.ErrorCodeKeySpent:
@@ -54,6 +53,7 @@ func (a *acquisition) busy(r answer, no *Error) error {
 }
 
 func (a *acquisition) timedOut(r answer, no *Error) error {
+	a.kept = true
 	if r.last {
 		return no
 	}
@@ -67,7 +67,7 @@ func (a *acquisition) startOver(r answer) error {
 	if a.c.now() >= a.retries {
 		return r.err
 	}
-	a.key, a.first, a.queued = newKey(), 0, false
+	a.key, a.first, a.kept = newKey(), 0, false
 	a.next.Reset(a.pause.next())
 	return nil
 }

@@ -21,6 +21,8 @@ type target struct {
 
 	warn func(format string, args ...any)
 	used string // the URL in use, once it is open
+	// noAdminToken is why no admin token was found by itself; nil where one was, or was not looked for.
+	noAdminToken error
 }
 
 func (t *target) connect(flags *pflag.FlagSet, warn func(string, ...any)) cli.Opener {

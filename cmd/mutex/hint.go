@@ -5,12 +5,16 @@ import (
 	"strings"
 
 	"legible.sh/mutex/internal/locker"
+	"legible.sh/mutex/internal/policy"
 )
 
 // hint says what to do about an error whose own text does not.
 func (t *target) hint(err error) string {
 	var silent *locker.UnreachableError
-	if !errors.As(err, &silent) || silent.Answered {
+	switch {
+	case errors.Is(err, locker.ErrNotPermitted) && errors.Is(t.noAdminToken, policy.ErrNotPrivate):
+		return "the admin's token was found but is not used: " + t.noAdminToken.Error()
+	case !errors.As(err, &silent), silent.Answered:
 		return ""
 	}
 	if strings.HasPrefix(silent.Where, "unix:") {

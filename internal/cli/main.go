@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -91,6 +92,14 @@ func (d *door) add(root *cobra.Command, group string, commands ...*cobra.Command
 		cmd.GroupID = group
 		cmd.Flags().SortFlags = false
 		cmd.Flags().SetInterspersed(!d.FlagsFirst)
+		if check := cmd.Args; check != nil { // the library's words, as wrong usage
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				if check(cmd, args) != nil {
+					return usagef("too many arguments: %s. Usage: %s", strings.Join(args, " "), cmd.UseLine())
+				}
+				return nil
+			}
+		}
 		root.AddCommand(cmd)
 	}
 }

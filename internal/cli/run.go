@@ -66,7 +66,11 @@ func (r *runner) run(queue, ctx context.Context) error {
 	r.config.Events.Emit(supervise.Event{
 		Kind: supervise.Acquired, Topic: r.config.Held.Topic, Fence: r.config.Held.Fence, TTL: r.config.Held.TTL,
 	})
-	return r.ended(supervise.Run(ctx, r.config))
+	o := supervise.Run(ctx, r.config)
+	if o.Lost && len(held) > 1 && len(o.Leftovers) == 0 {
+		_ = r.giveBack(ctx, r.service, held) // one was lost, which is said; the others are given back
+	}
+	return r.ended(o)
 }
 
 func (r *runner) emitWaiting(key string, p locker.Progress) {

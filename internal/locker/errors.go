@@ -21,6 +21,8 @@ var (
 	ErrNotHolder = fmt.Errorf("%w: another holds it", ErrGone)
 	// ErrBroken: the key's stored state is corrupt or cannot be read.
 	ErrBroken = errors.New("the state of the lock cannot be used")
+	// ErrNotPermitted: the service wants a token that was not given, or does not take the one that was.
+	ErrNotPermitted = errors.New("not permitted")
 	// ErrUsage: the request itself is wrong, and was refused without any effect.
 	ErrUsage = errors.New("not a valid request")
 	// ErrUnreachable is what an [*UnreachableError] is.

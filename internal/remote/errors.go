@@ -42,6 +42,8 @@ func (r *Remote) err(err error) error {
 	switch {
 	case no.Code == api.ErrorCodeBadTopic, no.Code == api.ErrorCodeBadParam:
 		return usage(errors.New(no.Message)) // the hint speaks of requests
+	case no.Code == api.ErrorCodeUnauthorized, no.Code == api.ErrorCodeForbidden:
+		return &kindError{locker.ErrNotPermitted, no}
 	case no.Status >= 500 && no.Code != api.ErrorCodeUnsupported:
 		return &locker.UnreachableError{Where: r.c.URL(), Answered: true, Err: no}
 	}

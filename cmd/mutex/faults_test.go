@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// lossy passes requests on to a server and loses the first answers to each method: the server has done what was
+// asked, and the client cannot know.
+type lossy struct {
+	to   string
+	lose int
+
+	mu   sync.Mutex // guards lost, which requests share
+	lost map[string]int
+}
+
+func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, l.to+r.URL.RequestURI(), r.Body)
+	if err != nil {
+		panic(err)
+	}
+	out.Header = r.Header.Clone()
+	answer, err := http.DefaultTransport.RoundTrip(out)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || l.loses(r.Method) {
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(body)
+}
+
+func (l *lossy) loses(method string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost[method]++
+	return l.lost[method] <= l.lose
+}
+
+func (s *server) behindLossy(t *testing.T) (vars []string) {
+	t.Helper()
+	proxy := httptest.NewServer(&lossy{to: s.url, lose: 3, lost: map[string]int{}})
+	t.Cleanup(proxy.Close)
+	return []string{"MUTEX_URL=" + proxy.URL, "MUTEX_ADMIN_TOKEN=" + adminToken}
+}
+
+// TestLostAnswers: an answer that was lost on its way leaves no lock that nobody knows of, and costs none.
+func TestLostAnswers(t *testing.T) {
+	s := startServer(t)
+	vars := s.behindLossy(t)
+	r := run(t, mutex(t, vars, "acquire", "t", "--wait", "0")).wants(t, 0)
+	if field(t, r.out, "fence") != "1" {
+		t.Error("granted more than once:", r.out)
+	}
+	lease := field(t, r.out, "lease")
+	run(t, mutex(t, vars, "renew", "t", lease)).wants(t, 0)
+	run(t, mutex(t, vars, "release", "t", lease)).wants(t, 0)
+	s.mutex("status", "t", "--exit-code").wants(t, 3)
+
+	again := s.behindLossy(t)
+	run(t, mutex(t, again, "run", "t", "--", "sh", "-c", "exit 9")).wants(t, 9)
+	s.mutex("status", "t", "--exit-code").wants(t, 3)
+}
+
+// TestAWaitRidesOutARestart: who queues while the server is down and up again gets the lease after all.
+func TestAWaitRidesOutARestart(t *testing.T) {
+	s := startServer(t)
+	s.grantFile("t", "--ttl", "1h")
+	end := begin(t, mutex(t, s.vars(), "acquire", "t", "--wait", "40"))
+	eventually(t, "it queues", func() bool { _, n := s.status("t"); return n == 1 })
+	s.stop()
+	s.start() // it remembers nothing, so the topic is free
+	end().wants(t, 0, "trying again")
+}
+
+// TestAServerThatIsKilledAndStartedAgain: a run goes on for as long as its lease may live, and notices when the
+// server that is back does not know it.
+func TestARunWhoseServerForgotItIsLost(t *testing.T) {
+	s := startServer(t)
+	dir := t.TempDir()
+	cmd := mutex(t, s.vars(), "run", "t", "--ttl", "3", "--", "sh", "-c", "touch "+dir+"/up; exec sleep 60")
+	end := begin(t, cmd)
+	eventually(t, "the command runs", func() bool { _, err := os.Stat(dir + "/up"); return err == nil })
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+	s.start()
+	end().wants(t, 75, "lost")
+}
+
+// TestSecretsAreNowhere plants secrets, uses every verb, and looks for them in all that was said, logged, or could
+// be seen in the list of processes.
+func TestSecretsAreNowhere(t *testing.T) {
+	const token = "T0KEN-planted-4711"
+	tokenFile := t.TempDir() + "/token"
+	write(t, tokenFile, token, 0o600)
+	s := startServer(t, "--token-file", tokenFile, "--log-format", "text")
+	vars := append(s.vars(), "MUTEX_TOKEN="+token)
+	said := ""
+	do := func(args ...string) result {
+		r := run(t, mutex(t, vars, args...))
+		said += r.err
+		if args[0] != "acquire" {
+			said += r.out
+		}
+		return r
+	}
+	grant := do("acquire", "t").wants(t, 0)
+	lease := field(t, grant.out, "lease")
+	file := t.TempDir() + "/lease"
+	write(t, file, lease, 0o600)
+	waiting := mutex(t, append(vars, "MUTEX_LEASE="+lease), "run", "t", "u", "--", "true")
+	end := begin(t, waiting)
+	eventually(t, "it queues", func() bool { _, n := s.status("t"); return n == 1 })
+	argv := cmdline(t, waiting.Process.Pid) + cmdline(t, s.cmd.Process.Pid)
+	do("renew", "t", "--lease-file", file).wants(t, 0)
+	do("check", "t", "--lease-file", file).wants(t, 0)
+	do("status", "t").wants(t, 0)
+	do("list").wants(t, 0)
+	do("history", "t")
+	do("force-release", "t").wants(t, 0)
+	do("release", "t", "--lease-file", file).wants(t, 0)
+	do("release", "t", "--lease-file", file).wants(t, 1)
+	do("renew", "t", "--lease-file", file).wants(t, 1)
+	r := end().wants(t, 0)
+	said += r.out + r.err
+	s.stop()
+	do("renew", "t", "--lease-file", file).wants(t, 1)
+	for where, text := range map[string]string{"what was said": said, "the server's log": s.log.String(), "the processes' arguments": argv} {
+		for what, secret := range map[string]string{"the lease": lease, "the token": token, "the admin's token": adminToken} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s shows %s:\n%s", where, what, text)
+			}
+		}
+	}
+}
+
+func cmdline(t *testing.T, pid int) string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(b), "\x00", " ")
+}
+
+// TestAKilledWaiterIsPassedOver: nothing is granted to who is not there to hold it.
+func TestAKilledWaiterIsPassedOver(t *testing.T) {
+	s := startServer(t)
+	file, _ := s.grantFile("t")
+	dead := mutex(t, s.vars(), "acquire", "t")
+	end := begin(t, dead)
+	eventually(t, "it queues", func() bool { _, n := s.status("t"); return n == 1 })
+	if err := dead.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	next := begin(t, mutex(t, s.vars(), "acquire", "t"))
+	eventually(t, "the next one queues", func() bool { _, n := s.status("t"); return n == 2 })
+	s.mutex("release", "t", "--lease-file", file).wants(t, 0)
+	next().wants(t, 0)
+}
