@@ -75,6 +75,7 @@ func (r *run) commandExited() {
 // leftBehind deals with what a command that ended by itself has left running.
 func (r *run) leftBehind() {
 	if r.config.Leftovers == LeaveThem {
+		r.guardAt = 0
 		r.tree.stopGuard() // nothing is to be ended from here on; and without it the next question is a cheap one
 		if r.tree.childless() {
 			return

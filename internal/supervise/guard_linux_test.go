@@ -33,6 +33,17 @@ func guards(t *testing.T, parent int) []int {
 	return found
 }
 
+// guard waits for the run to have its guard.
+func (s *supervised) guard() int {
+	s.t.Helper()
+	var found []int
+	s.eventually("one guard", func() bool {
+		found = guards(s.t, s.cmd.Process.Pid)
+		return len(found) == 1
+	})
+	return found[0]
+}
+
 func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 	for name, special := range map[string]string{"with a control group": "", "without": "bare"} {
 		t.Run(name, func(t *testing.T) {
@@ -47,15 +58,12 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 			}
 			s.begin()
 			leader, pids := s.family()
-			guard := guards(t, s.cmd.Process.Pid)
-			if len(guard) != 1 {
-				t.Fatalf("guards: %v", guard)
-			}
+			guard := s.guard()
 			syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // the run's whole group, as a shell would
 			for _, pid := range append(pids, leader) {
 				s.ends(pid)
 			}
-			s.ends(guard[0])
+			s.ends(guard)
 		})
 	}
 }
@@ -63,6 +71,7 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
 	s := start(t, order{Argv: writer, TTL: 2 * time.Second, Grace: 10 * time.Minute})
 	leader := s.pid("leader")
+	s.guard()
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
 	s.signal(syscall.SIGKILL)
 	s.ends(leader)
@@ -75,14 +84,11 @@ func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
 func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
 	s := start(t, order{Argv: family("wait"), TTL: time.Hour, Grace: 300 * time.Millisecond})
 	leader, pids := s.family()
-	first := guards(t, s.cmd.Process.Pid)
-	if len(first) != 1 {
-		t.Fatalf("guards: %v", first)
-	}
-	syscall.Kill(first[0], syscall.SIGKILL)
+	first := s.guard()
+	syscall.Kill(first, syscall.SIGKILL)
 	s.eventually("another guard", func() bool {
 		now := guards(t, s.cmd.Process.Pid)
-		return len(now) == 1 && now[0] != first[0]
+		return len(now) == 1 && now[0] != first
 	})
 	s.signal(syscall.SIGKILL)
 	for _, pid := range append(pids, leader) {
@@ -93,10 +99,10 @@ func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
 func TestTheGuardEndsWithTheRunAndTouchesNothing(t *testing.T) {
 	s := start(t, order{Argv: family("until [ -e $DIR/stop ]; do sleep 0.05; done")})
 	_, pids := s.family()
-	guard := guards(t, s.cmd.Process.Pid)
+	guard := s.guard()
 	create(t, s.dir, "stop")
-	if code := s.wait(); code != 0 || len(guard) != 1 || alive(guard[0]) {
-		t.Errorf("exit %d, guards %v", code, guard)
+	if code := s.wait(); code != 0 || alive(guard) {
+		t.Errorf("exit %d, guard %v", code, guard)
 	}
 	for i, pid := range pids {
 		if !alive(pid) {
@@ -110,11 +116,8 @@ func TestTheGuardEndsWithTheRunAndTouchesNothing(t *testing.T) {
 func TestTheGuardStandsApart(t *testing.T) {
 	s := start(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000")})
 	s.pid("leader")
-	guard := guards(t, s.cmd.Process.Pid)
-	if len(guard) != 1 {
-		t.Fatalf("guards: %v", guard)
-	}
-	dir := "/proc/" + strconv.Itoa(guard[0])
+	guard := s.guard()
+	dir := "/proc/" + strconv.Itoa(guard)
 	s.eventually("its own name", func() bool {
 		name, _ := os.ReadFile(dir + "/comm")
 		return string(name) == "lease-guard\n"

@@ -45,8 +45,11 @@ const (
 // alarm is a timer for the next moment at which there is something to do, or nil.
 func (r *run) alarm() <-chan time.Time {
 	at, next := now(), Instant(math.MaxInt64)
+	if r.guardAt != 0 {
+		next = r.guardAt
+	}
 	if r.config.MaxHold > 0 && r.ending == nil {
-		next = r.started.Add(r.config.MaxHold)
+		next = min(next, r.started.Add(r.config.MaxHold))
 	}
 	if r.hook != nil {
 		next = min(next, r.hook.killAt)
@@ -68,6 +71,9 @@ func (r *run) alarm() <-chan time.Time {
 // onTime does what is due, whatever woke the loop.
 func (r *run) onTime() {
 	at := now()
+	if r.guardAt != 0 && at >= r.guardAt {
+		r.startGuard()
+	}
 	if r.config.MaxHold > 0 && r.ending == nil && at >= r.started.Add(r.config.MaxHold) {
 		r.endByMaxHold(at)
 	}
@@ -104,17 +110,23 @@ func (r *run) changed(c change) {
 	case hookExited:
 		r.hook = nil
 	case guardExited:
-		r.guardAgain()
+		r.guardAt = now()
 	}
 }
+
+// guardDelay is how long a command must live to be worth a guard, and the handlers for rare signals. They cost as much
+// as many a command takes; until then the parent-death signal covers the command itself, which has hardly had the time
+// to start others, and the rare signals do nothing.
+const guardDelay = 10 * time.Millisecond
 
 // maxGuards bounds how often a guard that keeps dying is started anew.
 const maxGuards = 5
 
-// guardAgain starts a new guard for one that somebody killed.
-func (r *run) guardAgain() {
-	if r.exited && !r.restMustEnd() {
-		return
+// startGuard starts the guard, and another one for each that somebody killed.
+func (r *run) startGuard() {
+	r.guardAt = 0
+	if r.guards == 0 {
+		r.signals.catch(rareSignals())
 	}
 	if r.guards == maxGuards {
 		r.words.warn("the guard keeps dying: if this process is killed with KILL now, only the command itself ends with it")

@@ -14,11 +14,11 @@ import (
 // the same to the program.
 //
 // The end of ctx is taken like a TERM. While Run runs, no other part of this process may start or wait for
-// children, and it runs once in a process: signal handlers, the subreaper attribute and the terminal are in its service.
+// children: signal handlers, the subreaper attribute and the terminal are in its service. The handlers stay when it
+// returns, so that a signal that comes then does not change the exit code any more; [Signals.Stop] takes them away.
 func Run(ctx context.Context, c Config) Outcome {
 	r := newRun(ctx, c.withDefaults())
 	defer r.words.close()
-	defer r.signals.Stop()
 	r.signals.takeOver()
 	if in := r.signals.Interrupted(); in != nil {
 		r.neverStarted(in)
@@ -57,7 +57,8 @@ type run struct {
 	abandoned bool      // something of the tree cannot be killed, and is not waited for any longer
 	ending    *ending   // the tree's end under way
 	hook      *hook     // the loss hook under way
-	guards    int       // how often the guard was started
+	guardAt   Instant   // when to start the guard; 0 once that was done
+	guards    int       // how often that was
 
 	// What the keys and other signals did.
 	cancelled  <-chan struct{}         // nil once it was heard
@@ -128,7 +129,7 @@ func (r *run) neverStarted(in *Interrupted) {
 
 // start starts the command, and reports whether it did. If it cannot, the lease is given back.
 func (r *run) start() bool {
-	r.signals.catchMore()
+	r.signals.catch(runSignals)
 	err := r.startCommand()
 	if err == nil {
 		return true
@@ -155,9 +156,9 @@ func (r *run) startCommand() error {
 		r.term.close()
 		return &StartError{Program: command.Argv[0], Err: err}
 	}
-	r.tree, r.started, r.guards = t, now(), 1
+	r.tree, r.started = t, now()
+	r.guardAt = r.started.Add(guardDelay)
 	r.term.started(t.leader)
-	t.deadline(r.deadline)
 	return nil
 }
 

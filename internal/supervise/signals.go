@@ -35,11 +35,7 @@ type Signals struct {
 func CatchSignals(parent context.Context) *Signals {
 	s := &Signals{ch: make(chan os.Signal, 64), quit: make(chan struct{}), done: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(parent)
-	for _, sig := range queueSignals {
-		if !signal.Ignored(sig) {
-			signal.Notify(s.ch, sig)
-		}
-	}
+	s.catch(queueSignals)
 	go s.watch()
 	return s
 }
@@ -54,7 +50,7 @@ func (s *Signals) Interrupted() *Interrupted {
 	return in
 }
 
-// Stop takes the handlers away. A second call does nothing.
+// Stop takes the handlers away, for a program that goes on after it. A second call does nothing.
 func (s *Signals) Stop() {
 	signal.Stop(s.ch)
 	s.takeOver()
@@ -84,10 +80,9 @@ func (s *Signals) takeOver() {
 	<-s.done
 }
 
-// catchMore adds the signals that only matter once there is a command to pass them to. Before that they do what
-// they do to every program.
-func (s *Signals) catchMore() {
-	for _, sig := range runSignals() {
+// catch adds signals to the channel, less those that this process was started to ignore.
+func (s *Signals) catch(signals []os.Signal) {
+	for _, sig := range signals {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.ch, sig)
 		}

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// systemSignals are those of this system beyond the common ones: its status key.
-func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
+// rareSignals are those of this system beyond the common ones: its status key.
+func rareSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }

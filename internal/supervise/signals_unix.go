@@ -18,9 +18,8 @@ var queueSignals = []os.Signal{
 
 func endsQueue(sig syscall.Signal) bool { return sig != syscall.SIGPIPE }
 
-func runSignals() []os.Signal {
-	return append(systemSignals(), syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
-}
+// runSignals only matter once there is a command to pass them to. Before that they do what they do to every program.
+var runSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT}
 
 // roleOf says what to do about a signal. A hangup means an end only to somebody with a terminal: without one it
 // is the custom to send it for "read your settings again".

@@ -11,7 +11,9 @@ var queueSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 func endsQueue(syscall.Signal) bool { return true }
 
-func runSignals() []os.Signal { return nil }
+var runSignals []os.Signal
+
+func rareSignals() []os.Signal { return nil }
 
 // roleOf: Windows knows only the two that ask for an end.
 func roleOf(syscall.Signal, bool) role { return roleEnd }

@@ -133,6 +133,7 @@ func TestSignalsReachTheWholeTree(t *testing.T) {
 			s.pid("group")
 			s.pid("session")
 			s.pid("leader")
+			s.guard() // by then the rare signals are caught, too
 			s.signal(sig)
 			s.eventually("all three heard it", func() bool {
 				heard := s.lines("heard")

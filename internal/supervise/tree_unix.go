@@ -50,7 +50,7 @@ type status struct {
 
 var stdio = []uintptr{0, 1, 2}
 
-// startTree starts the command in a group of its own, and the guard that ends it if this process is killed.
+// startTree starts the command in a group of its own.
 func startTree(c Command, runID string, grace time.Duration) (*tree, error) {
 	t := &tree{
 		wake: make(chan os.Signal, 1), owned: map[int]ownedKind{},
@@ -64,7 +64,6 @@ func startTree(c Command, runID string, grace time.Duration) (*tree, error) {
 		return nil, err
 	}
 	t.leader, t.pinned = pid, true
-	t.startGuard()
 	return t, nil
 }
 
@@ -115,8 +114,8 @@ func (t *tree) spawnHook(c Command) (pid int, err error) {
 // killHook ends a hook that takes too long.
 func (t *tree) killHook(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// startGuard starts the guard, if this program can be one. Without it the parent-death signal still reaches
-// the command itself.
+// startGuard starts the guard, which ends the tree if this process is killed, if this program can be one. Without it the
+// parent-death signal still reaches the command itself.
 func (t *tree) startGuard() {
 	g, err := startGuard(t.guardOrder())
 	if err != nil {
