@@ -39,11 +39,8 @@ func appendOnce(ctx context.Context, o *Options, events []Event) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	w, err := newWriter(ctx, db)
-	if err != nil {
-		return err
-	}
+	w := newWriter(db)
+	defer func() { err = errors.Join(err, w.close()) }()
 	batch := make([]observed, len(events))
 	for i := range events {
 		batch[i].Event = events[i]

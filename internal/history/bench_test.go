@@ -136,3 +136,13 @@ func BenchmarkLarge(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAppend is what a short-lived process pays: open, write one event, close.
+func BenchmarkAppend(b *testing.B) {
+	o := history.Options{Path: path(b)}
+	for b.Loop() {
+		if err := history.Append(b.Context(), o, key(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

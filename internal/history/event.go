@@ -82,9 +82,9 @@ func (e *Event) observe(topic string, from *lease.Event) bool {
 	}
 	switch {
 	case kind == Acquired && !from.Enqueued.IsZero():
-		e.Waited = from.At.Sub(from.Enqueued)
+		e.Waited = max(0, from.At.Sub(from.Enqueued))
 	case e.ends():
-		e.Held = from.At.Sub(from.Since)
+		e.Held = max(0, from.At.Sub(from.Since)) // a wall clock set back must not make it negative
 	}
 	return true
 }

@@ -114,11 +114,7 @@ func (l *loop) open() error {
 	if err != nil {
 		return err
 	}
-	w, err := newWriter(l.ctx, db)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	l.w = w
+	l.w = newWriter(db)
 	if _, err := l.s.db(); err == nil {
 		return nil // the readers' connections are still good
 	}

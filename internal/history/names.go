@@ -23,7 +23,10 @@ type names struct {
 	nextHolder int64
 }
 
-type who struct{ name, reason, host string }
+type who struct {
+	name, reason, host string
+	pid                int
+}
 
 // topicRef is a topic on record, and the last block whose sets it was put into.
 type topicRef struct {
@@ -44,7 +47,7 @@ func (n *names) recall(ctx context.Context, tx *sql.Tx) (err error) {
 	clear(n.topics)
 	clear(n.holders)
 	n.nextHolder = 1
-	rows, err := tx.QueryContext(ctx, "SELECT id, name, reason, host, block FROM holders ORDER BY id DESC LIMIT ?",
+	rows, err := tx.QueryContext(ctx, "SELECT id, name, reason, host, pid, block FROM holders ORDER BY id DESC LIMIT ?",
 		holdersRecalled)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func (n *names) recall(ctx context.Context, tx *sql.Tx) (err error) {
 			w   who
 			ref holderRef
 		)
-		if err := rows.Scan(&ref.id, &w.name, &w.reason, &w.host, &ref.noted); err != nil {
+		if err := rows.Scan(&ref.id, &w.name, &w.reason, &w.host, &w.pid, &ref.noted); err != nil {
 			return err
 		}
 		n.nextHolder = max(n.nextHolder, ref.id+1)

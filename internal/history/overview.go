@@ -107,10 +107,10 @@ func overview(ctx context.Context, db *sql.DB, q OverviewQuery, until time.Time)
 	if o.Holds, err = v.holds(ctx); err != nil {
 		return nil, err
 	}
-	if o.LongestWaits, err = v.longest(ctx, "waited", "kind = 1 AND waited > 0", q.Top); err != nil {
+	if o.LongestWaits, err = v.longest(ctx, "kind = 1 AND lasted > 0", q.Top); err != nil {
 		return nil, err
 	}
-	o.LongestHolds, err = v.longest(ctx, "held", "kind IN (3, 4, 5)", q.Top)
+	o.LongestHolds, err = v.longest(ctx, "kind IN (3, 4, 5)", q.Top)
 	return o, err
 }
 
@@ -142,8 +142,8 @@ type view struct {
 // contention fills the buckets and gives the spread of the waits, in one pass over the events.
 func (v view) contention(ctx context.Context, buckets []Bucket, whole time.Duration) (Spread, error) {
 	rows, err := v.tx.QueryContext(ctx, `SELECT min((at - ?1) * ?3 / ?4, ?3 - 1) AS part,
-		CAST(log2(ifnull(waited, 0) + 1) * 8 AS INTEGER) AS class,
-		count(*), count(waited), ifnull(sum(waited), 0), ifnull(max(waited), 0)
+		CAST(log2(ifnull(lasted, 0) + 1) * 8 AS INTEGER) AS class,
+		count(*), count(lasted), ifnull(sum(lasted), 0), ifnull(max(lasted), 0)
 		FROM events WHERE id >= ?2 AND at >= ?1 AND kind = 1 GROUP BY part, class`,
 		v.since, v.first, len(buckets), max(whole.Milliseconds(), 1))
 	if err != nil {
@@ -168,8 +168,8 @@ func (v view) contention(ctx context.Context, buckets []Bucket, whole time.Durat
 }
 
 func (v view) holds(ctx context.Context) (Spread, error) {
-	rows, err := v.tx.QueryContext(ctx, `SELECT CAST(log2(max(held, 0) + 1) * 8 AS INTEGER) AS class, count(*), max(held)
-		FROM events WHERE id >= ? AND at >= ? AND kind IN (3, 4, 5) AND held IS NOT NULL GROUP BY class`, v.first, v.since)
+	rows, err := v.tx.QueryContext(ctx, `SELECT CAST(log2(max(lasted, 0) + 1) * 8 AS INTEGER) AS class, count(*), max(lasted)
+		FROM events WHERE id >= ? AND at >= ? AND kind IN (3, 4, 5) AND lasted IS NOT NULL GROUP BY class`, v.first, v.since)
 	if err != nil {
 		return Spread{}, err
 	}
@@ -186,11 +186,11 @@ func (v view) holds(ctx context.Context) (Spread, error) {
 	return h.spread(), err
 }
 
-// longest gives the events with the highest value in a column. Both texts are ours.
-func (v view) longest(ctx context.Context, column, condition string, n int) ([]Event, error) {
+// longest gives the events of some kinds that lasted longest. The condition is a text of ours.
+func (v view) longest(ctx context.Context, condition string, n int) ([]Event, error) {
 	rows, err := v.tx.QueryContext(ctx, selectEvents+` WHERE e.id IN (SELECT id FROM events
-		WHERE id >= ? AND at >= ? AND `+condition+` ORDER BY `+column+` DESC, id LIMIT ?)
-		ORDER BY e.`+column+` DESC, e.id`, v.first, v.since, n)
+		WHERE id >= ? AND at >= ? AND `+condition+` ORDER BY lasted DESC, id LIMIT ?)
+		ORDER BY e.lasted DESC, e.id`, v.first, v.since, n)
 	if err != nil {
 		return nil, err
 	}

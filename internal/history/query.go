@@ -143,28 +143,33 @@ func (q *Query) args(block int64, limit int) []any {
 
 // selectEvents keeps the joins outer, so that the events drive them, in order of their ids.
 const selectEvents = `SELECT e.id, e.at, e.kind, ifnull(t.name, ''), e.lease, ifnull(h.name, ''), ifnull(h.reason, ''),
-	ifnull(h.host, ''), ifnull(e.pid, 0), e.fence, e.slot, e.ttl, ifnull(e.waited, 0), ifnull(e.held, 0),
-	ifnull(e.by, ''), ifnull(e.detail, '')
-	FROM events e CROSS JOIN topics t ON t.id = e.topic LEFT JOIN holders h ON h.id = e.holder`
+	ifnull(h.host, ''), ifnull(h.pid, 0), e.fence, e.slot, e.ttl, ifnull(e.lasted, 0),
+	ifnull(n.by, ''), ifnull(n.detail, '')
+	FROM events e CROSS JOIN topics t ON t.id = e.topic
+	LEFT JOIN holders h ON h.id = e.holder LEFT JOIN notes n ON n.event = e.id`
 
 // appendEvents reads the rows of selectEvents to their end and closes them.
 func appendEvents(events []Event, rows *sql.Rows) (_ []Event, err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var (
-			e                          Event
-			at, lid, ttl, waited, held int64
-			fence                      int64
+			e                            Event
+			at, lid, fence, ttl, lasting int64
 		)
 		err := rows.Scan(&e.ID, &at, &e.Kind, &e.Topic, &lid, &e.Name, &e.Reason, &e.Host, &e.PID, &fence, &e.Slot,
-			&ttl, &waited, &held, &e.By, &e.Detail)
+			&ttl, &lasting, &e.By, &e.Detail)
 		if err != nil {
 			return events, err
 		}
 		e.At = time.UnixMilli(at).UTC()
 		e.LeaseID = unpackLeaseID(lid)
 		e.Fence = lease.Fence(fence)
-		e.TTL, e.Waited, e.Held = ms(ttl), ms(waited), ms(held)
+		e.TTL = ms(ttl)
+		if e.ends() {
+			e.Held = ms(lasting)
+		} else {
+			e.Waited = ms(lasting)
+		}
 		events = append(events, e)
 	}
 	return events, rows.Err()

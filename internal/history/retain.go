@@ -68,6 +68,7 @@ func (w *writer) forget(ctx context.Context, block int64) error {
 			args []any
 		}{
 			{"DELETE FROM events WHERE id <= ?", []any{lastOf(block)}},
+			{"DELETE FROM notes WHERE event <= ?", []any{lastOf(block)}},
 			{"DELETE FROM blocks WHERE id <= ?", []any{block}},
 			{`DELETE FROM holders WHERE id < (SELECT id FROM holders WHERE block >= ? ORDER BY id LIMIT 1)`, []any{unused}},
 			{"DELETE FROM topics WHERE id > ? AND id <= ? AND block < ?", []any{w.sweep, sweepTo, unused}},

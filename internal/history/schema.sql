@@ -10,7 +10,8 @@ CREATE TABLE IF NOT EXISTS holders (
 	name   TEXT NOT NULL,
 	reason TEXT NOT NULL,
 	host   TEXT NOT NULL,
-	block  INTEGER NOT NULL -- as in topics; rises with id
+	pid    INTEGER NOT NULL, -- 0: not said
+	block  INTEGER NOT NULL  -- as in topics; rises with id
 ) STRICT;
 
 -- Times are milliseconds since 1970 (UTC), durations milliseconds.
@@ -21,14 +22,17 @@ CREATE TABLE IF NOT EXISTS events (
 	kind   INTEGER NOT NULL, -- 1 acquired, 2 renewed, 3 released, 4 expired, 5 force-released, 6 reclaimed
 	lease  INTEGER NOT NULL, -- the lease's public id, 64 bits
 	holder INTEGER NOT NULL,
-	pid    INTEGER,
 	fence  INTEGER NOT NULL,
 	slot   INTEGER NOT NULL,
 	ttl    INTEGER NOT NULL,
-	waited INTEGER,
-	held   INTEGER,
-	by     TEXT,
-	detail TEXT
+	lasted INTEGER -- an acquired one: the wait before it, NULL without; the end of a lease: how long it was held
+) STRICT;
+
+-- What only few events have.
+CREATE TABLE IF NOT EXISTS notes (
+	event  INTEGER PRIMARY KEY,
+	by     TEXT NOT NULL,
+	detail TEXT NOT NULL
 ) STRICT;
 
 -- Block n has the events with ids from n*2048 to n*2048+2047. The sets are topic ids, ascending, each as the
@@ -47,8 +51,12 @@ SELECT e.id,
 	t.name AS topic,
 	CASE e.kind WHEN 1 THEN 'acquired' WHEN 2 THEN 'renewed' WHEN 3 THEN 'released' WHEN 4 THEN 'expired'
 		WHEN 5 THEN 'force-released' WHEN 6 THEN 'reclaimed' END AS event,
-	format('%016x', e.lease) AS lease_id, h.name, h.reason, h.host, e.pid, e.fence, e.slot,
-	e.ttl / 1000.0 AS ttl, e.waited / 1000.0 AS waited, e.held / 1000.0 AS held, e.by, e.detail
+	format('%016x', e.lease) AS lease_id, h.name, h.reason, h.host, nullif(h.pid, 0) AS pid, e.fence, e.slot,
+	e.ttl / 1000.0 AS ttl,
+	CASE WHEN e.kind = 1 THEN e.lasted / 1000.0 END AS waited,
+	CASE WHEN e.kind IN (3, 4, 5) THEN e.lasted / 1000.0 END AS held,
+	n.by, n.detail
 FROM events e
 LEFT JOIN topics t ON t.id = e.topic
-LEFT JOIN holders h ON h.id = e.holder;
+LEFT JOIN holders h ON h.id = e.holder
+LEFT JOIN notes n ON n.event = e.id;

@@ -43,7 +43,7 @@ func same(t *testing.T, got, want []history.Event) {
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			t.Errorf("event %d:\n got %+v\nwant %+v", i, got[i], want[i])
+			t.Fatalf("event %d:\n got %+v\nwant %+v", i, got[i], want[i])
 		}
 	}
 }

@@ -12,6 +12,7 @@ type writer struct {
 	db      *sql.DB
 	events  *inserter
 	holders *inserter
+	notes   *inserter
 
 	known   bool  // the fields below agree with the database
 	next    int64 // the next event's id
@@ -20,46 +21,51 @@ type writer struct {
 	sweep   int64 // the topic id up to which unused topics have been looked for
 }
 
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
-	events, err := newInserter(ctx, db, "events", 14)
-	if err != nil {
-		return nil, err
+func newWriter(db *sql.DB) *writer {
+	return &writer{
+		db: db, names: newNames(),
+		events: newInserter("events", 10), holders: newInserter("holders", 6), notes: newInserter("notes", 3),
 	}
-	holders, err := newInserter(ctx, db, "holders", 5)
-	if err != nil {
-		return nil, err
-	}
-	return &writer{db: db, events: events, holders: holders, names: newNames()}, nil
 }
 
-func (w *writer) close() error { return w.db.Close() }
+func (w *writer) close() error {
+	conn, err := w.db.Conn(context.Background())
+	if err != nil {
+		return errors.Join(err, w.db.Close())
+	}
+	err = conn.Raw(func(any) error {
+		w.events.close()
+		w.holders.close()
+		w.notes.close()
+		return nil
+	})
+	return errors.Join(err, conn.Close(), w.db.Close())
+}
 
 // write puts the events into the database, all or none.
 func (w *writer) write(ctx context.Context, events []observed) (err error) {
-	tx, err := w.db.BeginTx(ctx, nil)
+	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			w.known = false
-			w.events.reset()
-			w.holders.reset()
-			err = errors.Join(err, ignoreDone(tx.Rollback()))
-		}
-	}()
-	if err := w.recall(ctx, tx); err != nil {
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
 		return err
 	}
-	for i := range events {
-		if err := w.writeOne(ctx, tx, &events[i]); err != nil {
-			return err
-		}
+	b := batch{writer: w, conn: conn, tx: tx}
+	if err := b.write(ctx, events); err != nil {
+		w.known = false
+		w.events.reset()
+		w.holders.reset()
+		w.notes.reset()
+		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	if err := w.flush(ctx, tx); err != nil {
+	if err := tx.Commit(); err != nil {
+		w.known = false
 		return err
 	}
-	return tx.Commit()
+	return nil
 }
 
 // ignoreDone: a transaction that its context has ended is rolled back already.
@@ -70,90 +76,103 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// recall makes sure that next and all that hangs on it are what the database says.
-func (w *writer) recall(ctx context.Context, tx *sql.Tx) error {
-	var newest int64
-	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max(id), 0) FROM events").Scan(&newest); err != nil {
+// batch is a writer in a transaction.
+type batch struct {
+	*writer
+	conn *sql.Conn
+	tx   *sql.Tx // on conn
+}
+
+func (b *batch) write(ctx context.Context, events []observed) error {
+	if err := b.recall(ctx); err != nil {
 		return err
 	}
-	if w.known && newest == w.next-1 {
+	for i := range events {
+		if err := b.writeOne(ctx, &events[i]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.events.flush(ctx, b.conn), b.holders.flush(ctx, b.conn), b.notes.flush(ctx, b.conn),
+		b.filling.save(ctx, b.tx))
+}
+
+// recall makes sure that next and all that hangs on it are what the database says.
+func (b *batch) recall(ctx context.Context) error {
+	var newest int64
+	if err := b.tx.QueryRowContext(ctx, "SELECT ifnull(max(id), 0) FROM events").Scan(&newest); err != nil {
+		return err
+	}
+	if b.known && newest == b.next-1 {
 		return nil
 	}
-	w.next = newest + 1
-	w.filling.begin(blockOf(w.next))
-	if err := w.filling.load(ctx, tx); err != nil {
+	b.next = newest + 1
+	b.filling.begin(blockOf(b.next))
+	if err := b.filling.load(ctx, b.tx); err != nil {
 		return err
 	}
-	if err := w.names.recall(ctx, tx); err != nil {
+	if err := b.names.recall(ctx, b.tx); err != nil {
 		return err
 	}
-	w.known = true
+	b.known = true
 	return nil
 }
 
-func (w *writer) writeOne(ctx context.Context, tx *sql.Tx, o *observed) error {
+func (b *batch) writeOne(ctx context.Context, o *observed) error {
 	e := &o.Event
 	if e.LeaseID == "" && !o.token.IsZero() {
 		e.LeaseID = o.token.ID()
 	}
-	topic, err := w.names.topic(ctx, tx, e.Topic, w.filling.id)
+	topic, err := b.names.topic(ctx, b.tx, e.Topic, b.filling.id)
 	if err != nil {
 		return err
 	}
-	holder, err := w.holder(ctx, tx, e)
+	holder, err := b.holder(ctx, e)
 	if err != nil {
 		return err
 	}
 	at := e.At.UnixMilli()
-	w.filling.note(topic, e.Kind, at)
-	err = w.events.add(ctx, tx,
-		w.next, topic.id, at, int64(e.Kind), packLeaseID(e.LeaseID), holder, orNull(int64(e.PID)),
-		int64(e.Fence), int64(e.Slot), e.TTL.Milliseconds(),
-		orNull(e.Waited.Milliseconds()), heldOrNull(e), textOrNull(e.By), textOrNull(e.Detail))
+	b.filling.note(topic, e.Kind, at)
+	err = b.events.add(ctx, b.conn, b.next, topic.id, at, int64(e.Kind), packLeaseID(e.LeaseID), holder,
+		int64(e.Fence), int64(e.Slot), e.TTL.Milliseconds(), lasted(e))
 	if err != nil {
 		return err
 	}
-	if isLastOfBlock(w.next) {
-		if err := w.filling.save(ctx, tx); err != nil {
+	if e.By != "" || e.Detail != "" {
+		if err := b.notes.add(ctx, b.conn, b.next, e.By, e.Detail); err != nil {
 			return err
 		}
-		w.filling.begin(w.filling.id + 1)
 	}
-	w.next++
+	return b.advance(ctx)
+}
+
+// advance goes on to the next id, and with the last one of a block to the next block.
+func (b *batch) advance(ctx context.Context) error {
+	if isLastOfBlock(b.next) {
+		if err := b.filling.save(ctx, b.tx); err != nil {
+			return err
+		}
+		b.filling.begin(b.filling.id + 1)
+	}
+	b.next++
 	return nil
 }
 
 // holder gives the id of what the event's holder says about itself, on record already or put there now.
-func (w *writer) holder(ctx context.Context, tx *sql.Tx, e *Event) (int64, error) {
-	id, isNew := w.names.holder(who{e.Name, e.Reason, e.Host}, w.filling.id)
+func (b *batch) holder(ctx context.Context, e *Event) (int64, error) {
+	id, isNew := b.names.holder(who{e.Name, e.Reason, e.Host, e.PID}, b.filling.id)
 	if !isNew {
 		return id, nil
 	}
-	return id, w.holders.add(ctx, tx, id, e.Name, e.Reason, e.Host, w.filling.id)
+	return id, b.holders.add(ctx, b.conn, id, e.Name, e.Reason, e.Host, int64(e.PID), b.filling.id)
 }
 
-func (w *writer) flush(ctx context.Context, tx *sql.Tx) error {
-	return errors.Join(w.events.flush(ctx, tx), w.holders.flush(ctx, tx), w.filling.save(ctx, tx))
-}
-
-func orNull(n int64) any {
-	if n == 0 {
-		return nil
+// lasted keeps a hold of no length apart from none.
+func lasted(e *Event) any {
+	switch {
+	case e.ends():
+		return e.Held.Milliseconds()
+	case e.Kind == Acquired && e.Waited > 0:
+		return e.Waited.Milliseconds()
 	}
-	return n
-}
-
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// heldOrNull keeps a hold of no length apart from none.
-func heldOrNull(e *Event) any {
-	if !e.ends() {
-		return nil
-	}
-	return e.Held.Milliseconds()
+	return nil
 }
