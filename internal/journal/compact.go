@@ -15,7 +15,7 @@ func (c *committer) compactIfLarge() {
 	case !c.worthCompacting():
 	case c.size >= c.options.CompactAt:
 		c.compact()
-	default:
+	case !c.quiet.set:
 		c.seen = c.committed
 		c.quiet.in(quietTime)
 	}
@@ -57,10 +57,9 @@ func (c *committer) adopt(err error) {
 	if err == nil {
 		err = d.catchUp()
 	}
-	reserved := d.size
+	room := c.need() + roomMargin + roomChunk
 	if err == nil {
-		reserved += c.need() + roomMargin + roomChunk
-		err = c.allocate(d.file, disk.NewAllocate, d.size, reserved)
+		err = c.allocate(d.file, disk.NewAllocate, d.size, room)
 	}
 	if err != nil {
 		d.discard()
@@ -75,7 +74,7 @@ func (c *committer) adopt(err error) {
 	}
 	c.log.Info("the journal was compacted", "from", c.size, "to", d.size)
 	c.swap(d)
-	c.reserved = reserved
+	c.reserved = c.size + room
 	c.count.compactions.Add(1)
 }
 

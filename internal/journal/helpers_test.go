@@ -147,6 +147,7 @@ func (p *topic) rebuild() {
 
 // do runs a command as an actor would: on a failed append the state goes back to what the journal has.
 func (p *topic) do(c lease.Command) (lease.Outcome, error) {
+	p.state.Suspend(p.w.file.Suspended())
 	out, events, err := p.state.Step(&c, p.w.clock.now(), nil)
 	if stored := p.w.file.Append(p.name, events); stored != nil {
 		p.rebuild()
@@ -221,4 +222,10 @@ func wantStorage(t testing.TB, err error) {
 	if !errors.Is(err, journal.ErrStorage) {
 		t.Fatalf("got %v, want an ErrStorage", err)
 	}
+}
+
+func (b *syncBuffer) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.b.Reset()
 }

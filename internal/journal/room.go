@@ -73,15 +73,14 @@ func (c *committer) setAside(bytes int64) {
 		c.retry.in(roomRetry)
 		return
 	}
-	from := max(c.reserved, c.size)
-	to := c.size + bytes + bytes/4 + roomChunk
-	err := c.allocate(c.file, disk.AppendAllocate, from, to)
+	room := bytes + bytes/4 + roomChunk
+	err := c.allocate(c.file, disk.AppendAllocate, c.size, room)
 	if err != nil {
-		to = c.size + bytes
-		err = c.allocate(c.file, disk.AppendAllocate, from, to)
+		room = bytes
+		err = c.allocate(c.file, disk.AppendAllocate, c.size, room)
 	}
 	if err == nil {
-		c.reserved = max(c.reserved, to)
+		c.reserved = max(c.reserved, c.size+room)
 		return
 	}
 	c.shortage = true
@@ -90,15 +89,13 @@ func (c *committer) setAside(bytes int64) {
 	c.retry.in(roomRetry)
 }
 
-// allocate sets room aside in a file. Where the file system cannot promise it, the free space is the best guess.
-func (c *committer) allocate(file disk.File, op disk.Op, from, to int64) error {
-	if to <= from {
-		return nil
-	}
-	err := file.Allocate(op, from, to-from)
+// allocate sets room aside behind a file's end; what is set aside already costs nothing. Where the file system cannot
+// promise it, the free space is the best guess.
+func (c *committer) allocate(file disk.File, op disk.Op, end, room int64) error {
+	err := file.Allocate(op, end, room)
 	if errors.Is(err, disk.ErrCannotAllocate) {
 		var free int64
-		if free, err = c.fs.Free(disk.FreeSpace, c.dir); err == nil && free < to-from {
+		if free, err = c.fs.Free(disk.FreeSpace, c.dir); err == nil && free < room {
 			err = errNoRoom
 		}
 	}

@@ -79,6 +79,15 @@ func (d *Disk) WriteFile(name string, data []byte) {
 	d.names[name], d.synced[name] = i, i
 }
 
+// Append adds to a file, in the page cache, as a process that is killed while it writes may leave it.
+func (d *Disk) Append(name string, data []byte) error {
+	f, err := d.Open("", name)
+	if err != nil {
+		return err
+	}
+	return f.WriteAt("", data, int64(len(d.ReadFile(name))))
+}
+
 // Crash ends this disk, and gives what is found of it after a power cut: chance decides what is there of that which
 // was not safe. The same chance gives the same disk.
 func (d *Disk) Crash(chance *rand.Rand) *Disk {

@@ -79,7 +79,9 @@ func appendGrant(b line, e *lease.Event) line {
 	b = field(b, "since").time(e.Since)
 	b = field(b, "expires").time(e.Expires)
 	b = field(b, "ttl").millis(e.TTL)
-	b = field(b, "slot").int(int64(e.Slot))
+	if e.Slot >= 0 {
+		b = field(b, "slot").int(int64(e.Slot))
+	}
 	if e.Declares {
 		b = field(b, "capacity").int(int64(e.Capacity))
 	}
@@ -144,7 +146,8 @@ func optional(b line, name, text string) line {
 
 func (b line) int(n int64) line { return strconv.AppendInt(b, n, 10) }
 
-func (b line) time(t time.Time) line { return b.int(t.UnixMilli()) }
+// time writes no time before 1970: none can be read back.
+func (b line) time(t time.Time) line { return b.int(max(t.UnixMilli(), 0)) }
 
 func (b line) token(t lease.Token) line { return append(t.AppendReveal(append(b, '"')), '"') }
 

@@ -10,7 +10,7 @@
 // them. Fields marked ? are left out when empty.
 //
 //	topic    topic capacity fence                  what is known of a topic apart from its leases
-//	grant    topic lease name fence since expires  a permit was given; also ttl slot capacity? (when this is the
+//	grant    topic lease name fence since expires  a permit was given; also ttl slot? capacity? (when this is the
 //	                                               first to say it) key? enqueued? reason? host? pid?
 //	renew    topic lease fence ttl at expires      a lease lives longer
 //	release  topic lease fence at                  its owner gave it back

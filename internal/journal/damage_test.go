@@ -1,0 +1,217 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/lease"
+)
+
+// written gives a file of n grants on topics of their own, and where its lines begin.
+func written(t *testing.T, n int) (w *world, image []byte, lines []int) {
+	w = newWorld(t)
+	w.open()
+	for i := range n {
+		w.topic(lease.Topic(fmt.Sprint("t", i))).acquire(i)
+	}
+	w.kill()
+	image = w.disk.ReadFile(path)
+	for at := 0; at < len(image); at += bytes.IndexByte(image[at:], '\n') + 1 {
+		lines = append(lines, at)
+	}
+	return w, image, lines
+}
+
+// A file torn at any byte of its last two records opens with all that is whole; what is appended then is whole too.
+func TestTornAtEveryByte(t *testing.T) {
+	w, image, lines := written(t, 5)
+	third, fourth := lines[len(lines)-2], lines[len(lines)-1]
+	for cut := third; cut <= len(image); cut++ {
+		whole := 3
+		if cut >= fourth-1 { // a record is whole without its newline
+			whole++
+		}
+		if cut >= len(image)-1 {
+			whole++
+		}
+		w.disk.WriteFile(path, image[:cut])
+		w.log.reset()
+		w.open()
+		if got := len(w.boot.Topics); got != whole {
+			t.Fatalf("cut at %d: %d topics, want %d", cut, got, whole)
+		}
+		torn := cut > third && cut < fourth-1 || cut > fourth && cut < len(image)-1
+		if said := strings.Contains(w.log.String(), "never acknowledged"); said != torn {
+			t.Fatalf("cut at %d: warned: %v, torn: %v\n%s", cut, said, torn, w.log)
+		}
+		w.topic("new").acquire(99)
+		w.restart()
+		if got := len(w.boot.Topics); got != whole+1 {
+			t.Fatalf("cut at %d: %d topics after an append and a restart, want %d", cut, got, whole+1)
+		}
+		w.kill()
+	}
+}
+
+// The warning says how much was dropped.
+func TestTornWarningCounts(t *testing.T) {
+	w, image, _ := written(t, 2)
+	half := `{"t":"grant","topic":"half","lea`
+	w.disk.WriteFile(path, append(image, half...))
+	w.open()
+	if want := fmt.Sprintf("bytes=%d", len(half)); !strings.Contains(w.log.String(), want) {
+		t.Errorf("no %s in %s", want, w.log)
+	}
+	w.close()
+}
+
+// Which damage is a torn write that nobody was promised, and which is damage to promises.
+func TestWhatIsTorn(t *testing.T) {
+	const good = `{"t":"topic","topic":"a","capacity":1,"fence":1}` + "\n"
+	const marked = `{"synced":true,"t":"topic","topic":"b","capacity":1,"fence":1}` + "\n"
+	const hole = "\x00\x00\x00ic\",\"capacity\":1}\n"
+	const junk = "{\"t\":\"topic\",oops\n"
+	for _, c := range []struct {
+		name, file string
+		torn       bool
+	}{
+		{"an unfinished last line", good + `{"t":"to`, true},
+		{"holes at the end", good + "{\"t\":\"\x00\x00\x00", true},
+		{"a hole in the last write, and more of that write", marked + hole + good, true},
+		{"two holes in the last write", marked + hole + good + hole, true},
+		{"a hole in the last write, whose end is missing", marked + hole + good + `{"t":`, true},
+		{"a hole, and then a write that came after a sync", marked + hole + marked, false},
+		{"a hole in a file that knows no marks, and more", good + hole + good, false},
+		{"a hole as the last line of a file that knows no marks", good + hole, true},
+		{"junk in the middle", good + junk + good, false},
+		{"junk as the last line", good + junk, false},
+		{"junk, and then an unfinished line", good + junk + `{"t":"to`, false},
+		{"a record that lacks a field", good + `{"t":"grant","topic":"a"}` + "\n" + good, false},
+		{"a line longer than any record", good + `{"x":"` + strings.Repeat("x", 300<<10) + "\"}\n" + good, false},
+		{"two records in one line", good + strings.TrimSpace(good) + good, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.disk.WriteFile(path, []byte(c.file))
+			report, err := journal.Check(dir, w.withDisk())
+			if err != nil || (report.Torn > 0) != c.torn || (len(report.Damage) > 0) == c.torn {
+				t.Errorf("check: %+v, %v", report, err)
+			}
+			err = w.tryOpen()
+			var damaged *journal.DamagedError
+			switch {
+			case c.torn && err == nil:
+				w.close()
+			case !c.torn && errors.As(err, &damaged):
+				if !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "mutex journal repair /data") {
+					t.Errorf("the error does not say where and what to do: %v", err)
+				}
+				if got := w.disk.ReadFile(path); string(got) != c.file {
+					t.Error("the file was changed")
+				}
+			default:
+				t.Errorf("open: %v", err)
+			}
+		})
+	}
+}
+
+func (w *world) withDisk() journal.Options {
+	o := w.options
+	o.Disk = w.disk
+	return o
+}
+
+// Blank lines, an empty file and records of a later version are no damage.
+func TestHarmless(t *testing.T) {
+	w := newWorld(t)
+	w.disk.WriteFile(path, []byte("\n\r\n"+`{"t":"hologram","topic":{"x":[1,"}"]},"at":"noon"}`+"\n  \n"+
+		`{"t":"topic","topic":"a","capacity":1,"fence":3,"colour":["r",{"g":1}],"synced":null}`))
+	w.open()
+	if got := w.topic("a").acquire(1); got.Fence != 4 {
+		t.Errorf("fence %d, want 4", got.Fence)
+	}
+	w.close()
+	w.disk.WriteFile(path, nil)
+	w.open()
+	w.close()
+}
+
+// A repair keeps a backup, drops only what cannot be read, and raises the fences beyond anything the lost lines can have
+// said. It leaves a file alone that needs no repair.
+func TestRepair(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	a, b := w.topic("a"), w.topic("b")
+	for n := range 20 {
+		a.acquire(n)
+		a.must(lease.Command{Op: lease.Release, Token: token(n)})
+	}
+	b.acquire(100)
+	w.kill()
+	if _, err := journal.Repair(dir, w.withDisk()); err != journal.ErrNoDamage {
+		t.Fatalf("repair of a good file: %v", err)
+	}
+	image := w.disk.ReadFile(path)
+	lines := bytes.SplitAfter(image, []byte("\n"))
+	broken := len(lines) - 4 // topic a's last grant; its release and b's grant follow
+	if !bytes.Contains(lines[broken], []byte(`"fence":20`)) {
+		t.Fatalf("not the line that was meant: %s", lines[broken])
+	}
+	lines[broken][10] = 'X'
+	lines[broken][11] = '\x01'
+	damaged := bytes.Join(lines, nil)
+	w.disk.WriteFile(path, damaged)
+	if err := w.tryOpen(); err == nil {
+		t.Fatal("opened a damaged file")
+	}
+	report, err := journal.Repair(dir, w.withDisk())
+	if err != nil || len(report.Damage) != 1 || report.Damage[0].Line != broken+1 {
+		t.Fatalf("repair: %+v, %v", report, err)
+	}
+	if got := w.disk.ReadFile(report.Backup); !bytes.Equal(got, damaged) {
+		t.Errorf("the backup %s has %d bytes, the damaged file had %d", report.Backup, len(got), len(damaged))
+	}
+	w.open()
+	if got := w.topic("a").acquire(200).Fence; got <= 20 || got != report.RaisedTo+1 {
+		t.Errorf("fence %d after a repair that raised to %d", got, report.RaisedTo)
+	}
+	if _, err := w.topic("b").do(lease.Command{Op: lease.Check, Token: token(100)}); err != nil {
+		t.Errorf("what could be read is gone: %v", err)
+	}
+	if w.boot.Floor < report.RaisedTo {
+		t.Errorf("floor %d, raised to %d", w.boot.Floor, report.RaisedTo)
+	}
+	if _, err := journal.Repair(dir, w.withDisk()); !errors.As(err, new(*disk.LockedError)) {
+		t.Errorf("repair under a running server: %v", err)
+	}
+	w.close()
+}
+
+// A repaired file whose lost line was the end of a lease does not let two hold one slot.
+func TestRepairedEndIsUnderstood(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	p := w.topic("a")
+	p.acquire(1)
+	p.must(lease.Command{Op: lease.Release, Token: token(1)})
+	p.acquire(2)
+	w.kill()
+	var kept [][]byte
+	for line := range bytes.Lines(w.disk.ReadFile(path)) {
+		if !bytes.Contains(line, []byte(`"release"`)) {
+			kept = append(kept, line)
+		}
+	}
+	w.disk.WriteFile(path, bytes.Join(kept, nil))
+	w.open()
+	if names := w.topic("a").state.HolderNames(); len(names) != 1 || names[0] != "holder-2" {
+		t.Errorf("holders: %v", names)
+	}
+	w.close()
+}

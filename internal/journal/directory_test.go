@@ -1,0 +1,86 @@
+package journal_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/lease"
+)
+
+func realOptions() journal.Options {
+	return journal.Options{Keep: keep, Log: slog.New(slog.DiscardHandler)}
+}
+
+// Everything is for its owner alone, and a second server is refused with the pid of the first.
+func TestDirectory(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "deep", "data")
+	f, _, err := journal.Open(data, realOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Append("x", []lease.Event{{Kind: lease.Declared, Capacity: 1, Fence: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{"": 0o700, "mutex.jsonl": 0o600, "mutex.lock": 0o600} {
+		info, err := os.Stat(filepath.Join(data, name))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%q: %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+	_, _, err = journal.Open(data, realOptions())
+	var locked *disk.LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), data) {
+		t.Errorf("a second server: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	f, boot, err := journal.Open(data, realOptions())
+	if err != nil || len(boot.Topics) != 1 {
+		t.Fatalf("after the first has ended: %v, %v", boot, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	entries, _ := os.ReadDir(data)
+	if len(entries) != 2 {
+		t.Errorf("left in the directory: %v", entries)
+	}
+}
+
+// A directory that cannot be one is an error that names it, before anything is served.
+func TestNotADirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{file, filepath.Join(file, "data")} {
+		if _, _, err := journal.Open(data, realOptions()); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("open %s: %v", data, err)
+		}
+	}
+}
+
+// A server that runs has room set aside; one that has ended has given it back.
+func TestClosedRoomIsGivenBack(t *testing.T) {
+	data := t.TempDir()
+	f, _, err := journal.Open(data, realOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Stats().Reserved; got < 1<<20 {
+		t.Errorf("%d bytes are set aside, want at least a MiB", got)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := blocks(t, filepath.Join(data, "mutex.jsonl")); got > 64<<10 {
+		t.Errorf("the closed file takes %d bytes", got)
+	}
+}

@@ -1,0 +1,185 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/lease"
+)
+
+// fillUp takes leases until no more are granted, and gives them.
+func (w *world) fillUp() (held []*topic) {
+	w.t.Helper()
+	for n := 0; ; n++ {
+		if n == 10_000 {
+			w.t.Fatal("the disk never got full")
+		}
+		p := w.topic(lease.Topic(fmt.Sprint("t", n)))
+		_, err := p.do(acquire(n))
+		if errors.Is(err, journal.ErrStorage) || errors.Is(err, lease.ErrSuspended) {
+			return held
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		held = append(held, p)
+	}
+}
+
+// anHour renews all leases for an hour, at a third of their ttl, and releases them.
+func (w *world) anHour(held []*topic) {
+	w.t.Helper()
+	for range 180 {
+		w.clock.pass(20 * time.Second)
+		for n, p := range held {
+			p.must(lease.Command{Op: lease.Renew, Token: token(n)})
+		}
+	}
+	for n, p := range held {
+		p.must(lease.Command{Op: lease.Release, Token: token(n)})
+	}
+}
+
+// On a full disk grants are refused first; every lease that was granted can be renewed for an hour and released, and
+// when there is room again grants go on by themselves.
+func TestFullDisk(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(4 << 20)
+	w.options.CompactAt = 1 << 40 // the room must do without
+	w.open()
+	held := w.fillUp()
+	if len(held) < 50 {
+		t.Errorf("only %d leases on an empty disk of 4 MiB", len(held))
+	}
+	w.disk.Limit(w.disk.Used()) // others took the rest
+	<-w.file.Changed()
+	if !w.file.Suspended() || w.file.Healthy() == nil {
+		t.Error("not suspended on a full disk")
+	}
+	w.anHour(held)
+	w.disk.Limit(64 << 20)
+	eventually(t, "grants go on", func() bool { return !w.file.Suspended() })
+	<-w.file.Changed()
+	w.topic("again").acquire(1)
+	if err := w.file.Healthy(); err != nil {
+		t.Error(err)
+	}
+	w.close()
+	w.open()
+	if len(w.boot.Topics) != len(held)+1 {
+		t.Errorf("%d topics after a restart, want %d", len(w.boot.Topics), len(held)+1)
+	}
+	w.close()
+}
+
+// The room outlives a kill: a server that starts on the full disk renews and releases from it, behind a torn record.
+func TestKilledOnFullDisk(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(4 << 20)
+	w.options.CompactAt = 1 << 40
+	w.open()
+	held := w.fillUp()
+	before := held[0].describe()
+	w.disk.Limit(w.disk.Used())
+	w.kill()
+	w.tear(`{"t":"grant","topic":"torn`)
+	w.open()
+	if !w.file.Suspended() {
+		t.Error("not suspended")
+	}
+	for n := range held {
+		held[n] = w.topic(held[n].name)
+	}
+	if got := held[0].describe(); got != before {
+		t.Errorf("after the kill: %s, before: %s", got, before)
+	}
+	w.anHour(held)
+	w.kill()
+	w.open()
+	for n := range held {
+		if got := w.topic(held[n].name).state.Held(); got != 0 {
+			t.Fatalf("released on the full disk, and held after a restart")
+		}
+	}
+	w.disk.Limit(0)
+	eventually(t, "grants go on", func() bool { return !w.file.Suspended() })
+	w.close()
+}
+
+// tear appends to the file as a crash might.
+func (w *world) tear(text string) {
+	w.t.Helper()
+	if err := w.disk.Append(path, []byte(text)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A disk so full that not even a start has room: everything is refused, and all is there when there is room again.
+func TestStartOnFullDisk(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	p := w.topic("x")
+	p.acquire(1)
+	before := p.describe()
+	w.close() // gives its room back
+	w.disk.Limit(w.disk.Used())
+	w.open()
+	if got := w.topic("x").describe(); got != before {
+		t.Errorf("found %s, want %s", got, before)
+	}
+	_, err := w.topic("x").do(lease.Command{Op: lease.Release, Token: token(1)})
+	wantStorage(t, err)
+	if w.file.Healthy() == nil || !w.file.Suspended() {
+		t.Error("healthy on a full disk")
+	}
+	w.disk.Limit(0)
+	eventually(t, "it comes back", func() bool { return w.file.Healthy() == nil })
+	w.topic("x").must(lease.Command{Op: lease.Release, Token: token(1)})
+	w.close()
+}
+
+// A disk that is full of what others wrote between one append and the next: what was refused is not held in memory, and
+// nothing is lost.
+func TestRunsOutOfRoom(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(2 << 20)
+	w.options.ReserveSpan = time.Second // as good as nothing is set aside
+	w.options.CompactAt = 1 << 40
+	w.open()
+	p := w.topic("x")
+	p.acquire(1)
+	w.disk.Limit(w.disk.Used())
+	var refused error
+	for refused == nil {
+		_, refused = p.do(lease.Command{Op: lease.Renew, Token: token(1)})
+	}
+	wantStorage(t, refused)
+	before := p.describe()
+	if before != w.topic("x").describe() {
+		t.Errorf("the actor and the journal differ")
+	}
+	w.disk.Limit(0)
+	eventually(t, "it comes back", func() bool { return w.file.Healthy() == nil })
+	w.restart()
+	if got := w.topic("x").describe(); got != before {
+		t.Errorf("after a restart %s, acknowledged %s", got, before)
+	}
+	w.close()
+}
+
+// Where a file system cannot set room aside, the free space is what counts.
+func TestNoAllocate(t *testing.T) {
+	w := newWorld(t)
+	w.disk.NoAllocate = true
+	w.disk.Limit(4 << 20)
+	w.open()
+	if held := w.fillUp(); len(held) < 50 {
+		t.Errorf("only %d leases", len(held))
+	}
+	w.disk.Limit(0)
+	eventually(t, "grants go on", func() bool { return !w.file.Suspended() })
+	w.close()
+}
