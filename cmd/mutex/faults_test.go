@@ -107,7 +107,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	const token = "T0KEN-planted-4711"
 	tokenFile := t.TempDir() + "/token"
 	write(t, tokenFile, token, 0o600)
-	s := startServer(t, "--token-file", tokenFile, "--log-format", "text")
+	s := startServer(t, "--token-file", tokenFile, "--log-format", "json", "--log-level", "debug")
 	vars := append(s.vars(), "MUTEX_TOKEN="+token)
 	said := ""
 	do := func(args ...string) result {

@@ -24,6 +24,9 @@ import (
 // TestMain makes this test's binary stand for mutex where a test starts it as such.
 func TestMain(m *testing.M) {
 	supervise.WatcherMain()
+	if url := os.Getenv("MUTEX_TEST_BARE"); url != "" {
+		os.Exit(bare(url))
+	}
 	if os.Getenv("MUTEX_TEST_BINARY") != "" {
 		main()
 	}
@@ -34,7 +37,7 @@ const adminToken = "admin-5ecret-0123456789"
 
 // mutex is one command with nothing of ours in its environment but vars, which are NAME=value. It is killed when the
 // test has ended, and after a minute.
-func mutex(t *testing.T, vars []string, args ...string) *exec.Cmd {
+func mutex(t testing.TB, vars []string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	t.Cleanup(cancel)
@@ -44,7 +47,7 @@ func mutex(t *testing.T, vars []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func environ(t *testing.T, vars []string) []string {
+func environ(t testing.TB, vars []string) []string {
 	t.Helper()
 	fixed := []string{"MUTEX_TEST_BINARY=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	return append(fixed, vars...)
@@ -57,7 +60,7 @@ type result struct {
 }
 
 // run runs a command to its end.
-func run(t *testing.T, cmd *exec.Cmd) result {
+func run(t testing.TB, cmd *exec.Cmd) result {
 	t.Helper()
 	var out, words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &words
@@ -74,7 +77,7 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-func (r result) wants(t *testing.T, code int, parts ...string) result {
+func (r result) wants(t testing.TB, code int, parts ...string) result {
 	t.Helper()
 	if r.code != code {
 		t.Errorf("exit %d, want %d; printed %q, said %q", r.code, code, r.out, r.err)
@@ -89,7 +92,7 @@ func (r result) wants(t *testing.T, code int, parts ...string) result {
 
 // server is a server of its own in a process of its own.
 type server struct {
-	t    *testing.T
+	t    testing.TB
 	args []string
 	env  []string
 	url  string
@@ -116,7 +119,7 @@ func (s *syncBuffer) String() string {
 }
 
 // startServer starts a server on a port that was free a moment ago, so that it can be started there again.
-func startServer(t *testing.T, args ...string) *server {
+func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -126,7 +129,7 @@ func startServer(t *testing.T, args ...string) *server {
 	l.Close()
 	s := &server{
 		t: t, url: "http://" + address, log: &syncBuffer{}, env: []string{"MUTEX_ADMIN_TOKEN=" + adminToken},
-		args: append([]string{"serve", "--listen", address, "--log-level", "debug"}, args...),
+		args: append([]string{"serve", "--listen", address, "--log-level", "info"}, args...),
 	}
 	s.start()
 	t.Cleanup(s.stop)
@@ -149,7 +152,7 @@ func (s *server) start() {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			fmt.Fprintln(s.log, lines.Text())
-			if strings.Contains(lines.Text(), "msg=serving") {
+			if strings.Contains(lines.Text(), "serving") {
 				up <- true
 			}
 		}
@@ -192,7 +195,7 @@ func (s *server) grantFile(args ...string) (file string, lease string) {
 }
 
 // field takes a text field out of indented JSON.
-func field(t *testing.T, text, name string) string {
+func field(t testing.TB, text, name string) string {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^  "` + name + `": "?([^",]*)"?,?$`).FindStringSubmatch(text)
 	if m == nil {
@@ -216,7 +219,7 @@ func (s *server) status(topic string) (state string, waiting int) {
 }
 
 // eventually waits for what must come.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !is(); {
 		if time.Now().After(end) {
@@ -227,7 +230,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 }
 
 // begin starts a command in the background. end waits for it.
-func begin(t *testing.T, cmd *exec.Cmd) (end func() result) {
+func begin(t testing.TB, cmd *exec.Cmd) (end func() result) {
 	t.Helper()
 	var out, words syncBuffer
 	cmd.Stdout, cmd.Stderr = &out, &words
