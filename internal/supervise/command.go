@@ -68,10 +68,14 @@ func Look(program string) (string, error) {
 // their group and this process is gone. It is not a secret.
 const runIDVar = "MUTEX_RUN_ID"
 
-// environ gives the environment with each name once, the last one winning, and the run's mark.
+// environ gives the command's environment, with the run's mark.
 func environ(env []string, runID string) []string {
-	last := make(map[string]int, len(env)+1)
-	env = append(env[:len(env):len(env)], runIDVar+"="+runID)
+	return unique(append(env[:len(env):len(env)], runIDVar+"="+runID))
+}
+
+// unique keeps each name once, the last one winning: programs differ in which of two they read.
+func unique(env []string) []string {
+	last := make(map[string]int, len(env))
 	for i, pair := range env {
 		name, _, _ := strings.Cut(pair, "=")
 		last[name] = i

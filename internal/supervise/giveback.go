@@ -13,7 +13,7 @@ func (r *run) giveBack() {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	result := make(chan error, 1)
-	go func() { result <- release(ctx, r.config.Lease, r.deadline, r.config.Grace, now) }()
+	go func() { result <- release(ctx, r.config.Lease, r.terms.deadline, r.config.Grace, now) }()
 	for {
 		select {
 		case err := <-result:

@@ -2,11 +2,13 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -59,9 +61,15 @@ func (order guardOrder) cgroup() *cgroup {
 	return &cgroup{path: order.Cgroup, fd: -1}
 }
 
-// dispose takes the control group away, which is empty now but for what could not be killed.
+// dispose takes the control group away, as soon as the last of what was killed is out of it.
 func (order guardOrder) dispose() {
-	if order.Cgroup != "" {
-		_ = os.Remove(order.Cgroup)
+	if order.Cgroup == "" {
+		return
+	}
+	for range 50 {
+		if err := os.Remove(order.Cgroup); !errors.Is(err, syscall.EBUSY) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }

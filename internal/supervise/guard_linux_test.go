@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"legible.sh/mutex/internal/supervise"
 )
 
 // guards lists the guards that a process has started.
@@ -49,7 +51,7 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// The command ignores TERM, as some of its children do: asking does not end them.
 			s := command(t, order{
-				Argv: family("trap '' TERM; while :; do sleep 0.1; done"), Special: special,
+				Argv: family("cat /proc/self/cgroup; trap '' TERM; while :; do sleep 0.1; done"), Special: special,
 				TTL: time.Hour, Grace: 300 * time.Millisecond,
 			})
 			s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -64,6 +66,11 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 				s.ends(pid)
 			}
 			s.ends(guard)
+			for _, path := range s.controlGroups("stdout") {
+				if exists(path) {
+					t.Errorf("left: %s", path)
+				}
+			}
 		})
 	}
 }
@@ -79,6 +86,17 @@ func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
 	if end := confirmed[len(confirmed)-1].Add(2 * time.Second); s.lastWrite() > end.Add(100*time.Millisecond) {
 		t.Errorf("wrote until %v after the lease's end", s.lastWrite().Sub(end))
 	}
+}
+
+func TestAKilledRunThatWasStoppedPastTheDeadline(t *testing.T) {
+	s := start(t, order{Argv: writer, TTL: time.Second, Grace: 10 * time.Minute})
+	leader := s.pid("leader")
+	s.guard()
+	s.signal(syscall.SIGSTOP)
+	end := supervise.Now().Add(1200 * time.Millisecond)
+	s.eventually("the ttl is over", func() bool { return supervise.Now() > end })
+	s.signal(syscall.SIGKILL)
+	s.ends(leader)
 }
 
 func TestAGuardThatWasKilledIsReplaced(t *testing.T) {

@@ -33,8 +33,8 @@ type guardOrder struct {
 }
 
 // guard is a small process on the other end of a pipe. When this process dies without ending it, however that
-// comes about, the pipe closes, and the guard ends the command's tree: TERM at once, KILL after the grace or at
-// the lease's deadline. The parent-death signal alone would reach only the command itself.
+// comes about, the pipe closes, and the guard ends the command's tree: TERM at once, KILL after the grace or just
+// before the lease's deadline. The parent-death signal alone would reach only the command itself.
 type guard struct {
 	pid  int
 	pipe int
@@ -72,8 +72,8 @@ func startGuard(order guardOrder) (*guard, error) {
 	return &guard{pid: pid, pipe: ends[1]}, nil
 }
 
-// deadline tells the guard when the lease ends. A guard that has ended is noticed elsewhere.
-func (g *guard) deadline(at Instant) {
+// killBy tells the guard by when to kill, before the lease ends. A guard that has ended is noticed elsewhere.
+func (g *guard) killBy(at Instant) {
 	_, _ = syscall.Write(g.pipe, append(strconv.AppendInt(nil, int64(at), 10), '\n'))
 }
 
@@ -106,22 +106,22 @@ func guardMain(text string, pipe io.Reader) int {
 	if err := json.Unmarshal([]byte(text), &order); err != nil || order.Group <= 1 {
 		return 2
 	}
-	deadline := lastDeadline(pipe)
-	endOrphans(order, min(now().Add(order.Grace), deadline))
+	killBy := lastInstant(pipe)
+	endOrphans(order, max(now(), min(now().Add(order.Grace), killBy)))
 	return 0
 }
 
-// lastDeadline reads until the pipe closes and gives the deadline that was told last; a line that is cut off
-// does not count.
-func lastDeadline(pipe io.Reader) Instant {
-	var deadline Instant
+// lastInstant reads until the pipe closes and gives the moment that was told last; a line that is cut off does not
+// count.
+func lastInstant(pipe io.Reader) Instant {
+	var last Instant
 	for lines := bufio.NewReader(pipe); ; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return deadline
+			return last
 		}
 		if at, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64); err == nil {
-			deadline = Instant(at)
+			last = Instant(at)
 		}
 	}
 }

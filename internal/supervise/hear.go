@@ -7,7 +7,7 @@ import (
 
 // hear takes in what the keeper has to say of the lease.
 func (r *run) hear(rep report) {
-	r.deadline, r.stopAt = rep.deadline, rep.stopAt
+	r.terms = rep.terms
 	switch rep.kind {
 	case reportRenewed:
 		r.renewed(rep.renewal)
@@ -33,7 +33,7 @@ func (r *run) renewed(renewal Renewal) {
 	r.shaky = false
 	r.emit(Event{Kind: kind, Left: r.left()})
 	if r.tree != nil {
-		r.tree.deadline(r.deadline)
+		r.tree.killBy(r.terms.killBy)
 	}
 	if r.wakeLater {
 		r.resume()
@@ -42,7 +42,7 @@ func (r *run) renewed(renewal Renewal) {
 
 func (r *run) uncertain(err error) {
 	if !r.shaky {
-		r.words.note("the lease could not be renewed (%v); trying again for %s", err, seconds(r.stopAt.Sub(now())))
+		r.words.note("the lease could not be renewed (%v); trying again for %s", err, seconds(r.terms.stopAt.Sub(now())))
 	}
 	r.shaky = true
 	r.emit(Event{Kind: Uncertain, Left: r.left(), Error: err.Error()})
@@ -70,7 +70,7 @@ func (r *run) lose(rep report) {
 	}
 	r.startHook()
 	if r.config.OnLoss == Terminate {
-		r.end(termSignal, min(now().Add(r.config.Grace), r.deadline))
+		r.end(termSignal, min(now().Add(r.config.Grace), r.terms.killBy))
 	}
 }
 
@@ -106,7 +106,7 @@ func (r *run) startHook() {
 	path, err := Look(argv[0])
 	if err == nil {
 		var pid int
-		pid, err = r.tree.spawnHook(Command{Argv: argv, Path: path, Env: r.config.Command.Env})
+		pid, err = r.tree.spawnHook(Command{Argv: argv, Path: path, Env: unique(r.config.Command.Env)})
 		r.hook = &hook{pid: pid, killAt: now().Add(r.config.Grace)}
 	}
 	if err != nil {
@@ -122,5 +122,5 @@ func (r *run) endByMaxHold(at Instant) {
 	r.reports = nil
 	r.outcome.Cause = CauseMaxHold
 	r.words.warn("the lease was held for %s, the longest allowed; ending the command", r.config.MaxHold.Round(time.Millisecond))
-	r.end(termSignal, min(at.Add(r.config.Grace), r.deadline))
+	r.end(termSignal, min(at.Add(r.config.Grace), r.terms.killBy))
 }

@@ -29,7 +29,7 @@ func (r *run) stopped() {
 
 // suspend stops this process and its group as the stop key would have.
 func (r *run) suspend() {
-	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s", seconds(r.stopAt.Sub(now())))
+	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s", seconds(r.terms.stopAt.Sub(now())))
 	r.words.flush(50 * time.Millisecond)
 	r.suspended = true
 	r.term.suspend()
@@ -49,7 +49,7 @@ func (r *run) woken() {
 // resume lets the command go on where this process does, in the foreground with its terminal. A command whose
 // lease may be lost meanwhile is not woken before that is known.
 func (r *run) resume() {
-	if r.wakeLater = now() >= r.stopAt; r.wakeLater {
+	if r.wakeLater = now() >= r.terms.stopAt; r.wakeLater {
 		return
 	}
 	r.suspended = false

@@ -29,12 +29,20 @@ const (
 
 // report says what the keeper has learnt, and what it counts on since.
 type report struct {
-	kind     reportKind
-	renewal  Renewal
-	err      error // why a renewal was not confirmed; of the last attempt when overdue
-	stopAt   Instant
-	deadline Instant
+	kind    reportKind
+	renewal Renewal
+	err     error // why a renewal was not confirmed; of the last attempt when overdue
+	terms   terms
 }
+
+// terms are the moments that follow from the last confirmation.
+type terms struct {
+	stopAt   Instant // the lease counts as lost from here on
+	killBy   Instant // the command must be dead from here on
+	deadline Instant // somebody else may hold the lease from here on
+}
+
+func (p *plan) terms() terms { return terms{p.stopAt(), p.killBy(), p.deadline()} }
 
 // keep starts the goroutine that renews the lease until ctx ends, stop is called, or the lease is lost.
 func keep(ctx context.Context, lease Lease, p plan, now func() Instant) *keeper {
@@ -45,13 +53,13 @@ func keep(ctx context.Context, lease Lease, p plan, now func() Instant) *keeper 
 }
 
 // stop ends the renewals and waits for one that is on its way to return, because a release must not overtake
-// it. An implementation that ignores its context is not waited for longer than a second. An answer that comes
-// now is ignored.
-func (k *keeper) stop() {
+// it. An implementation that ignores its context is not waited for longer than limit. An answer that comes now
+// is ignored.
+func (k *keeper) stop(limit time.Duration) {
 	k.cancel()
 	select {
 	case <-k.done:
-	case <-time.After(time.Second):
+	case <-time.After(limit):
 	}
 }
 
@@ -149,7 +157,7 @@ func (k *keeper) lastWord(cancel context.CancelFunc, answers <-chan answer) (Ren
 
 // report sends what was learnt, stamped with what the plan now counts on.
 func (k *keeper) report(ctx context.Context, p plan, r report) {
-	r.stopAt, r.deadline = p.stopAt(), p.deadline()
+	r.terms = p.terms()
 	select {
 	case k.reports <- r:
 	case <-ctx.Done():

@@ -55,12 +55,12 @@ func TestRenewalsComeEveryThirdOfTheTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := bubbleNow()
 		k := keepIn(t, &fakeLease{renew: func(context.Context) (Renewal, error) { return Renewal{}, nil }})
-		defer k.stop()
+		defer k.stop(sec)
 		for n := 1; n <= 5; n++ {
 			at := time.Duration(n) * 20 * sec
 			r, came := next(k, begun)
-			if r.kind != reportRenewed || came != at || r.deadline != begun.Add(at+60*sec) {
-				t.Errorf("%d: kind %v after %v, deadline %v", n, r.kind, came, r.deadline.Sub(begun))
+			if r.kind != reportRenewed || came != at || r.terms.deadline != begun.Add(at+60*sec) {
+				t.Errorf("%d: kind %v after %v, deadline %v", n, r.kind, came, r.terms.deadline.Sub(begun))
 			}
 		}
 	})
@@ -121,7 +121,7 @@ func TestACallThatNeverReturnsHidesNoLoss(t *testing.T) {
 			t.Errorf("kind %v after %v", r.kind, came)
 		}
 		asked := bubbleNow()
-		k.stop()
+		k.stop(sec)
 		if waited := bubbleNow().Sub(asked); waited != sec {
 			t.Errorf("waited %v for it", waited)
 		}
@@ -146,13 +146,13 @@ func TestAnAnswerAtTheLastMomentCounts(t *testing.T) {
 			return Renewal{}, nil
 		}
 		k := keepIn(t, lease)
-		defer k.stop()
+		defer k.stop(sec)
 		if r, _ := next(k, begun); r.kind != reportUncertain {
 			t.Errorf("kind %v", r.kind)
 		}
 		r, came := next(k, begun)
-		if r.kind != reportRenewed || came != 54*sec-1 || r.deadline != begun.Add(45*sec+60*sec) {
-			t.Errorf("kind %v after %v, deadline %v", r.kind, came, r.deadline.Sub(begun))
+		if r.kind != reportRenewed || came != 54*sec-1 || r.terms.deadline != begun.Add(45*sec+60*sec) {
+			t.Errorf("kind %v after %v, deadline %v", r.kind, came, r.terms.deadline.Sub(begun))
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestStopWaitsForTheCallThatIsOut(t *testing.T) {
 			return Renewal{}, ErrLost
 		}})
 		time.Sleep(20*sec + 1)
-		k.stop()
+		k.stop(sec)
 		if !returned.Load() {
 			t.Error("did not wait")
 		}

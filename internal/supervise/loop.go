@@ -134,5 +134,5 @@ func (r *run) startGuard() {
 	}
 	r.guards++
 	r.tree.startGuard()
-	r.tree.deadline(r.deadline)
+	r.tree.killBy(r.terms.killBy)
 }

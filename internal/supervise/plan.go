@@ -18,6 +18,7 @@ const (
 	maxAttempt = 10 * time.Second
 	minRetry   = 50 * time.Millisecond
 	maxRetry   = 2 * time.Second
+	maxKilling = 100 * time.Millisecond
 )
 
 func newPlan(held Held, jitter func() float64) plan {
@@ -53,9 +54,13 @@ func (p *plan) deadline() Instant { return p.sent.Add(p.ttl) }
 // stopAt is when to stop the work if nothing was confirmed until then: before the deadline by a tenth of the
 // ttl, and by at least 250 ms. A ttl so short that this would leave no time to work keeps half of it.
 func (p *plan) stopAt() Instant {
-	margin := min(max(p.ttl/10, minMargin), p.ttl/2)
-	return p.deadline().Add(-margin)
+	return p.deadline().Add(-p.margin())
 }
+
+func (p *plan) margin() time.Duration { return min(max(p.ttl/10, minMargin), p.ttl/2) }
+
+// killBy is when to kill what has not ended by itself: just before the deadline, since that takes a moment too.
+func (p *plan) killBy() Instant { return p.deadline().Add(-min(p.margin()/5, maxKilling)) }
 
 func (p *plan) lost(now Instant) bool { return now >= p.stopAt() }
 func (p *plan) due(now Instant) bool  { return now >= p.next }

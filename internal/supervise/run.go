@@ -44,11 +44,10 @@ type run struct {
 	outcome Outcome
 
 	// What the keeper last said that it counts on.
-	reports  <-chan report // nil once nothing more will come
-	fence    int64
-	deadline Instant // nobody else can hold the lease before
-	stopAt   Instant // the lease counts as lost from here on
-	shaky    bool    // the last renewal was not confirmed, or none has been yet
+	reports <-chan report // nil once nothing more will come
+	fence   int64
+	terms   terms
+	shaky   bool // the last renewal was not confirmed, or none has been yet
 
 	// The command.
 	started   Instant
@@ -74,7 +73,7 @@ func newRun(ctx context.Context, c Config) *run {
 	return &run{
 		ctx: context.WithoutCancel(ctx), cancelled: ctx.Done(), config: c, signals: c.Signals,
 		words: newWords(c.Name, c.Stderr, c.Quiet), fence: c.Held.Fence,
-		deadline: c.Held.Sent.Add(c.Held.TTL), passed: map[syscall.Signal]bool{},
+		terms: terms{deadline: c.Held.Sent.Add(c.Held.TTL)}, passed: map[syscall.Signal]bool{},
 	}
 }
 
@@ -85,7 +84,7 @@ func (r *run) keep() {
 		p.confirmFirst(at)
 		r.shaky = true
 	}
-	r.deadline, r.stopAt = p.deadline(), p.stopAt()
+	r.terms = p.terms()
 	r.keeper = keep(r.ctx, r.config.Lease, p, now)
 	r.reports = r.keeper.reports
 }
@@ -96,7 +95,7 @@ func (r *run) confirm() bool {
 		select {
 		case rep := <-r.reports:
 			if r.hear(rep); r.outcome.Lost {
-				r.keeper.stop()
+				r.keeper.stop(time.Second)
 				return false
 			}
 		case sig := <-r.signals.ch:
@@ -122,7 +121,7 @@ func (r *run) neverStarted(in *Interrupted) {
 	ctx, cancel := context.WithTimeout(r.ctx, giveUp)
 	defer cancel()
 	if r.keeper != nil {
-		r.keeper.cancel()
+		r.keeper.stop(giveUp / 2)
 	}
 	r.released(release(ctx, r.config.Lease, now().Add(giveUp), giveUp, now))
 }
@@ -136,7 +135,7 @@ func (r *run) start() bool {
 	}
 	r.words.warn("%v", err)
 	r.outcome.Cause, r.outcome.StartErr, r.outcome.Code = CauseStart, err, startCode(err)
-	r.keeper.stop()
+	r.keeper.stop(time.Second)
 	r.giveBack()
 	return false
 }
@@ -170,22 +169,22 @@ func newRunID() string {
 
 // finish ends what was there for the command, and gives the lease back if it is still ours to give.
 func (r *run) finish() {
-	r.keeper.stop()
+	r.keeper.stop(time.Second)
 	r.term.close()
 	r.tree.close()
 	switch {
-	case r.abandoned:
+	case r.abandoned && !r.outcome.Lost:
 		r.released(errStillRunning)
 	case !r.outcome.Lost:
 		r.giveBack()
-	case r.shaky && now() < r.deadline:
+	case r.shaky && r.left() > 0:
 		_ = releaseOnce(r.ctx, r.config.Lease, true, r.left()) // lost is said already; this spares others the rest
 	}
 	r.term.passOn(r.keyed)
 }
 
 // left is the time until the lease ends by itself.
-func (r *run) left() time.Duration { return r.deadline.Sub(now()) }
+func (r *run) left() time.Duration { return r.terms.deadline.Sub(now()) }
 
 func (r *run) emit(e Event) {
 	e.Topic, e.Fence = r.config.Held.Topic, r.fence

@@ -276,6 +276,21 @@ func foregroundIs(tty *os.File, name string) bool {
 	return string(comm) == name+"\n"
 }
 
+// TestWordsFromTheBackgroundStopNobody: the terminal is the command's, and stops others that write to it.
+func TestWordsFromTheBackgroundStopNobody(t *testing.T) {
+	s := shell(t, order{Argv: script("echo begun; until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 6 * time.Second})
+	s.keys("stty tostop; $DIR/run\n")
+	s.shows("begun")
+	s.mode("fail")
+	s.shows("could not be renewed")
+	s.mode("ok")
+	s.shows("renewed again")
+	create(t, s.dir, "stop")
+	s.shows("ready> ")
+	s.keys("echo code $?\n")
+	s.shows("code 5")
+}
+
 // TestAPagerInAPipelineKeepsTheKeys: the terminal is taken from nobody who may be reading it.
 func TestAPagerInAPipelineKeepsTheKeys(t *testing.T) {
 	s := shell(t, order{Argv: script("echo line; until [ -e $DIR/stop ]; do sleep 0.05; done")})

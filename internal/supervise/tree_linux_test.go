@@ -303,16 +303,29 @@ func TestAsTheFirstProcessOfAContainer(t *testing.T) {
 	s.endedBeforeRelease()
 }
 
-func TestNothingIsLeftInTheControlGroup(t *testing.T) {
-	s := start(t, order{Argv: script("cat /proc/self/cgroup")})
-	s.wait()
-	for _, line := range s.lines("stdout") {
-		if path, ok := strings.CutPrefix(line, "0::"); ok {
-			left, _ := filepath.Glob("/sys/fs/cgroup/*" + path)
-			if strings.Contains(path, "mutex-run-") && len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
+// controlGroups lists the directories that a process named as its control groups when it wrote /proc/self/cgroup.
+func (s *supervised) controlGroups(file string) []string {
+	var found []string
+	for _, line := range s.lines(file) {
+		if path, ok := strings.CutPrefix(line, "0::"); ok && strings.Contains(path, "mutex-run-") {
+			found = append(found, "/sys/fs/cgroup"+path, "/sys/fs/cgroup/unified"+path)
 		}
+	}
+	return found
+}
+
+func TestTheControlGroupIsTakenAway(t *testing.T) {
+	s := start(t, order{Argv: script("cat /proc/self/cgroup; sleep 1000 & echo $! > $DIR/child.pid")})
+	if code := s.wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	for _, path := range s.controlGroups("stdout") {
+		if exists(path) {
+			t.Errorf("left: %s", path)
+		}
+	}
+	if !alive(s.pid("child")) {
+		t.Error("what was left running was ended")
 	}
 }
 

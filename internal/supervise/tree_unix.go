@@ -136,10 +136,10 @@ func (t *tree) stopGuard() {
 	t.guard = nil
 }
 
-// deadline tells the guard until when the command may run if this process is no more.
-func (t *tree) deadline(at Instant) {
+// killBy tells the guard until when the command may run if this process is no more.
+func (t *tree) killBy(at Instant) {
 	if t.guard != nil {
-		t.guard.deadline(at)
+		t.guard.killBy(at)
 	}
 }
 

@@ -162,7 +162,7 @@ func (t *tree) terminate(syscall.Signal) { t.kill() }
 func (t *tree) kill()                    { _ = windows.TerminateJobObject(t.job, 1) }
 func (t *tree) startGuard()              {}
 func (t *tree) stopGuard()               {}
-func (t *tree) deadline(Instant)         {}
+func (t *tree) killBy(Instant)           {}
 
 // close lets go of the job. Leftovers live on: the limit that would kill them is lifted first.
 func (t *tree) close() {
