@@ -29,7 +29,17 @@ func StandardStreams() *Streams {
 	s := &Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	s.OutTTY, s.ErrTTY = isTerminal(os.Stdout), isTerminal(os.Stderr)
 	if s.OutTTY {
-		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+		s.Size = func() (int, int) {
+			width, height, _ := term.GetSize(int(os.Stdout.Fd())) // 0 where it cannot be told
+			return width, height
+		}
+		s.Width, _ = s.Size()
+	}
+	if isTerminal(os.Stdin) {
+		s.Raw = func() (func(), error) {
+			before, err := term.MakeRaw(int(os.Stdin.Fd()))
+			return func() { _ = term.Restore(int(os.Stdin.Fd()), before) }, err
+		}
 	}
 	return s
 }
@@ -73,7 +83,7 @@ func (d *door) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupLock, Title: "Locking"}, &cobra.Group{ID: groupLook, Title: "Looking and mending"},
 		&cobra.Group{ID: groupRest, Title: "The rest"})
 	d.add(root, groupLock, d.acquire(), d.renew(), d.release(), d.run(), d.check())
-	d.add(root, groupLook, d.status(), d.list(), d.wait(), d.history(), d.forceRelease(), d.prune())
+	d.add(root, groupLook, d.status(), d.list(), d.top(), d.wait(), d.history(), d.forceRelease(), d.prune())
 	d.add(root, groupRest, append(d.Extra, d.version())...)
 	root.SetHelpCommandGroupID(groupRest)
 	root.SetCompletionCommandGroupID(groupRest)

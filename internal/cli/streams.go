@@ -9,4 +9,9 @@ type Streams struct {
 	OutTTY   bool // Out is a terminal
 	ErrTTY   bool // Err is a terminal
 	Width    int  // columns of the terminal behind Out; 0 if unknown
+
+	// Size gives the columns and lines of the terminal behind Out as they are now; nil if there is none.
+	Size func() (width, height int)
+	// Raw has the terminal behind In hand over each key as it is typed, until restore is called; nil if there is none.
+	Raw func() (restore func(), err error)
 }
