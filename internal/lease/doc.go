@@ -42,5 +42,6 @@
 //
 // To test a rule, write a golden script (testdata/*.script: commands in, events out; -update writes the output). The
 // model test checks random histories against a naive second implementation; -steps=1000000 makes it a million
-// steps long. FuzzCommands and FuzzDamaged do the same with bytes that a fuzzer chose.
+// steps long. FuzzCommands and FuzzDamaged do the same with bytes that a fuzzer chose; run them
+// with -fuzzminimizetime=1x, or the fuzzer spends its time on making long histories shorter.
 package lease
