@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -44,23 +43,21 @@ func (o OS) MakeDir(op Op, dir string) error {
 	return o.SyncDir(op, filepath.Dir(dir))
 }
 
-// Lock is [FS.Lock], with flock(2): it ends with the process, however that ends.
+// Lock is [FS.Lock]. It ends with the process, however that ends.
 func (OS) Lock(_ Op, name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		defer f.Close()
-		return nil, &LockedError{PID: readPID(f)}
-	}
-	if err == nil {
+	free, err := lock(f)
+	if err == nil && !free {
+		err = &LockedError{PID: readPID(f)}
+	} else if err == nil {
 		err = writePID(f)
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", name, err)
+		return nil, err
 	}
 	return f, nil
 }
