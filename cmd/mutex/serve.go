@@ -29,6 +29,7 @@ Every setting is a flag and a variable; the flag wins. Durations are seconds or 
   mutex serve --listen unix:/run/mutex.sock           for one machine
   MUTEX_TOKEN=... mutex serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem`,
 	}
+	cmd.Annotations = map[string]string{cli.NoteAlone: "yes"}
 	config.Register(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := config.Load(cmd.Flags(), environment())

@@ -22,6 +22,7 @@ func (d *door) acquire() *cobra.Command {
 		return d.printGrants(held.grants())
 	})
 	flags = d.acquireFlags(cmd)
+	d.document(cmd, d.acquireManual())
 	d.jsonFlag(cmd)
 	return cmd
 }

@@ -39,6 +39,7 @@ func (d *door) check() *cobra.Command {
 		return err
 	})
 	flags = d.leaseFlags(cmd)
+	d.document(cmd, d.checkManual())
 	d.jsonFlag(cmd)
 	return cmd
 }

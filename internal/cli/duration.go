@@ -50,7 +50,12 @@ func (d *Duration) Set(s string) error {
 func (*Duration) Type() string { return "duration" }
 
 // String is the shortest way to write it.
-func (d *Duration) String() string { return brief(time.Duration(*d)) }
+func (d *Duration) String() string {
+	if *d == 0 {
+		return "0" // which help takes for no default
+	}
+	return brief(time.Duration(*d))
+}
 
 // D is the value as the standard library has it.
 func (d *Duration) D() time.Duration { return time.Duration(*d) }

@@ -36,6 +36,7 @@ func (d *door) forceRelease() *cobra.Command {
 	flags.StringVar(&name, d.Name.Flag, "", "who you are, for the history ["+d.Name.Env+"]")
 	flags.StringVar(&reason, "reason", "", "why, for the history")
 	d.jsonFlag(cmd)
+	d.document(cmd, forceReleaseManual)
 	return cmd
 }
 

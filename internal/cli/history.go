@@ -41,6 +41,7 @@ func (d *door) history() *cobra.Command {
 	flags.IntVar(&q.Limit, "limit", historyLimit, "at most so many events; 0 is all")
 	flags.BoolVar(&q.Renewed, "all", false, "renewals too")
 	d.jsonFlag(cmd)
+	d.document(cmd, historyManual)
 	return cmd
 }
 

@@ -30,6 +30,7 @@ func (d *door) list() *cobra.Command {
 	cmd.Flags().StringVar(&q.Prefix, "prefix", "", "only names that begin with this")
 	cmd.Flags().StringVar(&state, "state", "", "only those in this state: free, held, expired, corrupt or unreadable")
 	d.jsonFlag(cmd)
+	d.document(cmd, listManual)
 	return cmd
 }
 

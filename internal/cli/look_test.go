@@ -191,3 +191,22 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryVerbHasAPage: what it is, how it is called, what its exit codes mean, and no line too wide.
+func TestEveryVerbHasAPage(t *testing.T) {
+	for _, verb := range []string{
+		"acquire", "renew", "release", "run", "check", "status", "list", "wait", "history", "force-release",
+	} {
+		r := use(&service{}, nil, "help", verb)
+		for _, section := range []string{"NAME\n  mutex " + verb, "SYNOPSIS\n  mutex " + verb, "DESCRIPTION\n  " + verb, "FLAGS\n"} {
+			if !strings.Contains(r.out, section) {
+				t.Errorf("help %s lacks %q:\n%s", verb, section, r.out)
+			}
+		}
+		for line := range strings.Lines(r.out) {
+			if utf8.RuneCountInString(line) > 140 || strings.Contains(line, "{") {
+				t.Errorf("help %s: %s", verb, line)
+			}
+		}
+	}
+}

@@ -80,14 +80,14 @@ func (d *door) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
 	d.open = d.Connect(root.PersistentFlags(), d.words)
-	root.AddGroup(&cobra.Group{ID: groupLock, Title: "Locking"}, &cobra.Group{ID: groupLook, Title: "Looking and mending"},
-		&cobra.Group{ID: groupRest, Title: "The rest"})
+	root.AddGroup(&cobra.Group{ID: groupLock, Title: "LOCKING"}, &cobra.Group{ID: groupLook, Title: "LOOKING AND MENDING"},
+		&cobra.Group{ID: groupRest, Title: "THE REST"})
 	d.add(root, groupLock, d.acquire(), d.renew(), d.release(), d.run(), d.check())
 	d.add(root, groupLook, d.status(), d.list(), d.top(), d.wait(), d.history(), d.forceRelease(), d.prune())
 	d.add(root, groupRest, append(d.Extra, d.version())...)
 	root.SetHelpCommandGroupID(groupRest)
 	root.SetCompletionCommandGroupID(groupRest)
-	helpStyle(root, d)
+	helpStyle(root)
 	return root
 }
 

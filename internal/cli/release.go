@@ -25,6 +25,7 @@ func (d *door) release() *cobra.Command {
 		return err
 	})
 	flags = d.leaseFlags(cmd)
+	d.document(cmd, d.releaseManual())
 	d.jsonFlag(cmd)
 	return cmd
 }

@@ -30,6 +30,7 @@ func (d *door) renew() *cobra.Command {
 		return err
 	})
 	flags = d.leaseFlags(cmd)
+	d.document(cmd, d.renewManual())
 	cmd.Flags().Var(&ttl, "ttl", "how long the lease lives from now (default: as long as it was last given)")
 	d.jsonFlag(cmd)
 	return cmd

@@ -25,6 +25,7 @@ func (d *door) run() *cobra.Command {
 		return r.run(ctx, cmd.Context())
 	})
 	flags = d.runFlags(cmd)
+	d.document(cmd, d.runManual())
 	return cmd
 }
 

@@ -32,6 +32,7 @@ func (d *door) runFlags(cmd *cobra.Command) *runFlags {
 	flags.StringVar(&r.leftovers, "leftovers", "release", "when the command ends and leaves processes behind: release, wait or kill")
 	flags.StringVar(&r.events, "events", "", "append a JSON line to this `file` for everything that happens to the lease")
 	flags.IntVar(&r.busyExit, "busy-exit", -1, "exit with this `code` when the lease could not be had (default: as for any such error)")
+	flags.Lookup("busy-exit").DefValue = "0" // which help takes for no default
 	flags.StringVar(&r.ifBusy, "if-busy", "fail", "when the lease could not be had: fail, or skip, which exits 0")
 	flags.BoolVar(&r.export, d.Export.Flag, false, d.Export.Usage)
 	return r

@@ -37,6 +37,7 @@ func (d *door) status() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&byCode, "exit-code", false, "exit 0 if held, 3 free, 4 expired, 5 corrupt or unreadable")
 	d.jsonFlag(cmd)
+	d.document(cmd, statusManual)
 	return cmd
 }
 

@@ -33,5 +33,6 @@ func (d *door) wait() *cobra.Command {
 	})
 	cmd.Flags().Var(&timeout, "timeout", "give up after this, with exit code 11; 0 is never")
 	d.jsonFlag(cmd)
+	d.document(cmd, waitManual)
 	return cmd
 }

@@ -1,0 +1,107 @@
+package cli
+
+func (d *door) acquireManual() manual {
+	c := d.Codes
+	return manual{
+		long: `acquire takes a lease on each {TOPIC}, all of them or none, and prints the grant. It waits in line, first come
+first served, and says who is in the way. Losing the connection or the server's restart costs neither the
+place in line nor the lease.
+
+From then on the lease is yours to keep alive with renew, every third of its ttl, and to give back with release.
+"{program} run" does both by itself. Keep the lease secret; write the fence along with your data.
+
+If it fails, you hold nothing and nothing is printed on stdout: do not start the work.`,
+		exit:    exits(0, "granted", 1, "an error", c.Busy, "held by others", c.Timeout, "not granted within the wait", 2, "wrong usage", "128+n", "ended by signal n while waiting"),
+		example: d.acquireExample(),
+	}
+}
+
+func (d *door) acquireExample() string {
+	if d.JSONWhenPiped {
+		return `{program} acquire deploy:staging > grant.json && ./deploy.sh; {program} release deploy:staging --lease-file grant.json
+{program} acquire gpu --capacity 4 --wait 20m --reason "train run 7"`
+	}
+	return `token=$({program} acquire --ttl 20m deploy:staging) && ./deploy.sh; {LEASE}=$token {program} release deploy:staging`
+}
+
+func (d *door) runManual() manual {
+	c := d.Codes
+	many := ""
+	if d.Many {
+		many = ` Several {topic}s are taken in an order that cannot deadlock, and the
+environment then has lists, separated by commas, in the order given.`
+	}
+	return manual{
+		long: `run takes the lease, keeps it alive while COMMAND runs, and gives it back afterwards.` + many + `
+
+If the lease is lost, because another took it over or nothing confirmed it in time, the whole tree of processes
+is ended before anybody else can hold it: TERM, then KILL after --grace. Signals are passed on. The command has
+the terminal, stdin, stdout and stderr as if it were started without run.`,
+		exit: exits("0-255", "the command's own", 1, "an error", c.Busy, "held by others", c.Timeout, "not granted within the wait", 2, "wrong usage",
+			c.Lost, "the lease was lost, or --max-hold has passed", 126, "the command cannot be executed", 127, "there is no such command", "128+n", "ended by signal n"),
+		example: `{program} run deploy:staging -- ./deploy.sh production
+{program} run --ttl 30 --if-busy skip nightly -- make report`,
+	}
+}
+
+func (d *door) leaseManual(long string, exit string) manual {
+	return manual{
+		long: long,
+		exit: exit,
+		env:  `{LEASE}   the lease, where no flag or argument gives it`,
+	}
+}
+
+func (d *door) renewManual() manual {
+	c := d.Codes
+	return d.leaseManual(`renew sets the lease's end to now plus its ttl. Do it every third of the ttl. If it says that the lease is gone, stop
+the work at once: another may hold the {topic}.`,
+		exits(0, "renewed", 1, "an error: it is not known whether the lease lives", c.NotHeld, "the lease is gone", c.NotHolder, "another holds the "+d.Noun, 2, "wrong usage"))
+}
+
+func (d *door) releaseManual() manual {
+	c := d.Codes
+	return d.leaseManual(`release ends the lease; the next in line gets the {topic} in the same instant. It repeats itself until it is answered.`,
+		exits(0, "released", 1, "an error: the lease ends by its ttl", c.NotHeld, "it had ended before", c.NotHolder, "another holds the "+d.Noun, 2, "wrong usage"))
+}
+
+func (d *door) checkManual() manual {
+	return d.leaseManual(`check asks whether the lease lives, and changes nothing: only renew prolongs it.`,
+		exits(0, "it lives", codeGone, "it is gone", 2, "wrong usage", codeUnknown, "it could not be found out"))
+}
+
+var statusManual = manual{
+	long: `status shows who holds a {topic}, for how long, when it was last renewed, and who waits. It claims nothing. To act
+on it, acquire: looking first and acting then is a race.`,
+	exit: `Without --exit-code: 0, or 1 for an error. With it:
+` + exits(0, "held", 3, "free", 4, "expired: its holder fell silent, and the next takes over", 5, "corrupt or unreadable, or the server cannot be reached"),
+	example: `{program} status --exit-code deploy:staging > /dev/null
+case $? in 0) echo held ;; 3) echo free ;; esac`,
+}
+
+var waitManual = manual{
+	long: `wait returns when the {topic} is free, or as soon as a lease on it ends, even if the next in line takes it in that
+instant. It claims nothing: to hold the {topic}, use acquire or run.`,
+	exit: exits(0, "free, or a lease has ended", 1, "an error", 2, "wrong usage", codeWaitTimeout, "--timeout has passed"),
+}
+
+var forceReleaseManual = manual{
+	long: `force-release ends the leases of others. Without --yes it only shows whose.
+
+The holder is not stopped by this: until its next renewal nothing but the fence keeps it from writing. Do it when
+the holder is known to be dead, or the one who owns the work agreed. With --fence only that very holder is hit,
+never one who came since.`,
+	exit:    exits(0, "done, or shown, or there was nothing to do", 1, "an error", 2, "wrong usage"),
+	example: `{program} force-release --yes --fence 42 deploy:staging`,
+}
+
+var historyManual = manual{
+	long: `history shows what happened, newest first: evidence, not the truth, since it is written after the fact and may
+miss events under strain.`,
+	example: `{program} history --since 24h deploy:staging`,
+}
+
+var listManual = manual{
+	long:    `list shows every {topic} that is held, awaited or was lately used, by name.`,
+	example: `{program} list --prefix deploy: --state held`,
+}
