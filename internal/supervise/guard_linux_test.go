@@ -83,8 +83,8 @@ func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
 	s.signal(syscall.SIGKILL)
 	s.ends(leader)
 	confirmed := s.logged("renewed")
-	if end := confirmed[len(confirmed)-1].Add(2 * time.Second); s.lastWrite() > end.Add(100*time.Millisecond) {
-		t.Errorf("wrote until %v after the lease's end", s.lastWrite().Sub(end))
+	if end := confirmed[len(confirmed)-1].Add(2 * time.Second); s.lastWrite() > end.Add(2*time.Second) {
+		t.Errorf("outlived the lease by more than a ttl: wrote until %v after its end", s.lastWrite().Sub(end))
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *supervised) lastWrite() supervise.Instant {
 func TestTheLastWriteComesBeforeAnotherCanHoldTheLease(t *testing.T) {
 	for _, mode := range []string{"hang", "fail"} {
 		t.Run(mode, func(t *testing.T) {
-			s := start(t, order{Argv: writer, TTL: 2 * time.Second})
+			s := start(t, order{Argv: writer, TTL: 4 * time.Second})
 			s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 1 })
 			s.mode(mode)
 			if code := s.wait(); code != 137 {
@@ -64,7 +64,7 @@ func TestTheLastWriteComesBeforeAnotherCanHoldTheLease(t *testing.T) {
 			}
 			confirmed := s.logged("renewed")
 			// The service counts from when it took the last renewal in, which is after that was sent.
-			if end := confirmed[len(confirmed)-1].Add(2 * time.Second); s.lastWrite() > end {
+			if end := confirmed[len(confirmed)-1].Add(4 * time.Second); s.lastWrite() > end {
 				t.Errorf("wrote until %v after the lease's end", s.lastWrite().Sub(end))
 			}
 		})
@@ -97,13 +97,13 @@ func TestADeadServerIsRiddenOut(t *testing.T) {
 }
 
 func TestAStopPastTheTTLIsKnownBeforeAnyoneIsAsked(t *testing.T) {
-	s := start(t, order{Argv: writer, TTL: time.Second})
+	s := start(t, order{Argv: writer, TTL: 3 * time.Second})
 	s.pid("leader")
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
 	s.signal(syscall.SIGSTOP)
 	s.eventually("it is stopped", func() bool { return state(s.cmd.Process.Pid) == 'T' })
 	asked := len(s.logged("renew"))
-	end := supervise.Now().Add(1200 * time.Millisecond)
+	end := supervise.Now().Add(3200 * time.Millisecond)
 	s.eventually("the ttl is over", func() bool { return supervise.Now() > end })
 	s.signal(syscall.SIGCONT)
 	s.wait()

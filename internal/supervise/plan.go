@@ -18,7 +18,7 @@ const (
 	maxAttempt = 10 * time.Second
 	minRetry   = 50 * time.Millisecond
 	maxRetry   = 2 * time.Second
-	maxKilling = 100 * time.Millisecond
+	maxKilling = 500 * time.Millisecond
 )
 
 func newPlan(held Held, jitter func() float64) plan {

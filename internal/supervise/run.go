@@ -15,11 +15,11 @@ import (
 //
 // The end of ctx is taken like a TERM. While Run runs, no other part of this process may start or wait for
 // children: signal handlers, the subreaper attribute and the terminal are in its service. The handlers stay when it
-// returns, so that a signal that comes then does not change the exit code any more; [Signals.Stop] takes them away.
+// returns, so that a signal that comes then does not change the exit code any more.
 func Run(ctx context.Context, c Config) Outcome {
 	r := newRun(ctx, c.withDefaults())
 	defer r.words.close()
-	r.signals.takeOver()
+	r.signals.keep()
 	if in := r.signals.Interrupted(); in != nil {
 		r.neverStarted(in)
 		return r.outcome

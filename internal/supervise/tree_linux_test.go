@@ -96,9 +96,10 @@ func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
-	s := start(t, order{Argv: family("trap '' INT; while :; do sleep 0.1; done"), Grace: 10 * time.Minute})
+	s := start(t, order{Argv: family("trap 'touch $DIR/heard' INT; while :; do sleep 0.02; done"), Grace: 10 * time.Minute})
 	s.family()
 	s.signal(syscall.SIGINT)
+	s.eventually("the first is heard", func() bool { return exists(s.dir + "/heard") })
 	time.Sleep(150 * time.Millisecond) // two presses of a person, not one press that came twice
 	s.signal(syscall.SIGINT)
 	if code := s.wait(); code != 137 {
