@@ -97,6 +97,41 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+func TestToken(t *testing.T) {
+	r := run(t, mutex(t, nil, "token")).wants(t, 0)
+	words := strings.Fields(r.out)
+	if len(words) != 2 || len(words[0]) < 40 || !strings.HasPrefix(words[1], "sha256:") {
+		t.Errorf("printed %q", r.out)
+	}
+}
+
+func TestPolicyCheck(t *testing.T) {
+	good, bad := filepath.Join(t.TempDir(), "good"), filepath.Join(t.TempDir(), "bad")
+	write(t, good, "rules: []\n", 0o600)
+	write(t, bad, "rules:\n  - topic: a\n    reed: anyone\n", 0o600)
+	run(t, mutex(t, nil, "policy", "check", good)).wants(t, 0)
+	run(t, mutex(t, nil, "policy", "check", bad)).wants(t, 1, "3")
+	run(t, mutex(t, nil, "policy", "check")).wants(t, 2)
+	run(t, mutex(t, nil, "policy", "chek", good)).wants(t, 2, "check")
+	run(t, mutex(t, nil, "policy")).wants(t, 2)
+}
+
+func TestJournalCheckAndRepair(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mutex.jsonl")
+	good := `{"t":"topic","topic":"a","capacity":1,"fence":7}` + "\n"
+	write(t, file, good, 0o600)
+	run(t, mutex(t, nil, "journal", "check", dir)).wants(t, 0)
+	run(t, mutex(t, nil, "journal", "repair", dir)).wants(t, 0)
+	write(t, file, good+"{garbage}\n"+good, 0o600)
+	if r := run(t, mutex(t, nil, "journal", "check", dir)).wants(t, 1, "repair"); !strings.Contains(r.out, "line 2") {
+		t.Error(r.out)
+	}
+	run(t, mutex(t, nil, "journal", "repair", dir)).wants(t, 0)
+	run(t, mutex(t, nil, "journal", "check", dir)).wants(t, 0)
+	run(t, mutex(t, nil, "journal", "check", filepath.Join(dir, "none"))).wants(t, 1)
+}
+
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {

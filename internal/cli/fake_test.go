@@ -146,7 +146,7 @@ func onTerminals(_ *cli.Flavour, s *cli.Streams) { s.OutTTY, s.ErrTTY, s.Width =
 func flagsFirst(f *cli.Flavour, _ *cli.Streams) {
 	f.Program, f.Noun, f.FlagsFirst, f.Many, f.JSONWhenPiped = "agentmutex", "key", true, false, false
 	f.Lease = cli.LeaseFlags{Flag: "token", FileFlag: "token-file", Env: "TEST_LEASE"}
-	f.Codes = cli.Codes{Busy: 10, Timeout: 11, NotHolder: 12, NotHeld: 13, Lost: 14}
+	f.Codes = cli.Codes{Busy: 10, Timeout: 11, NotHolder: 12, NotHeld: 13, Lost: 14, NotExecutable: 127}
 	f.PrintGrants = func(s *cli.Streams, grants []locker.Grant) error {
 		_, err := fmt.Fprintln(s.Out, grants[0].Token.Reveal())
 		return err

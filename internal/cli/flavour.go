@@ -78,13 +78,15 @@ type ExportFlag struct {
 }
 
 // Codes are the exit codes that differ. Common to all are 0 for success, 1 for any other error, 2 for wrong
-// usage, 11 for a wait that timed out, 126 and 127 for a command that cannot be started, 128+n for signal n.
+// usage, 11 for a wait that timed out, 127 for a command that is not there, 128+n for signal n.
 type Codes struct {
 	Busy      int // held, and not to wait
 	Timeout   int // not granted within the wait
 	NotHolder int // the lease is over: another holds the key now
 	NotHeld   int // the lease is over: nothing is held, or it is not known who holds
 	Lost      int // run: the lease was lost, or --max-hold has passed
+	// NotExecutable is run's for a program that is there and cannot be executed; 127 is for one that is not there.
+	NotExecutable int
 }
 
 // Shapes turn results into what is printed as JSON.

@@ -210,3 +210,13 @@ func TestEveryVerbHasAPage(t *testing.T) {
 		}
 	}
 }
+
+func TestACommandThatCannotBeExecuted(t *testing.T) {
+	use(&service{}, nil, "run", "t", "--", "/etc/passwd").wants(t, 126)
+	use(&service{}, flagsFirst, "run", "t", "--", "/etc/passwd").wants(t, 127)
+	s := &service{}
+	use(s, nil, "run", "t", "--", "no-such-program-here").wants(t, 127)
+	if s.log() != "" {
+		t.Error("queued for nothing:", s.log())
+	}
+}

@@ -102,15 +102,39 @@ func (d *door) add(root *cobra.Command, group string, commands ...*cobra.Command
 		cmd.GroupID = group
 		cmd.Flags().SortFlags = false
 		cmd.Flags().SetInterspersed(!d.FlagsFirst)
-		if check := cmd.Args; check != nil { // the library's words, as wrong usage
-			cmd.Args = func(cmd *cobra.Command, args []string) error {
-				if check(cmd, args) != nil {
-					return usagef("too many arguments: %s. Usage: %s", strings.Join(args, " "), cmd.UseLine())
-				}
-				return nil
-			}
-		}
+		countAsUsage(cmd)
 		root.AddCommand(cmd)
+	}
+}
+
+// NeedsVerb is the action of a front door's own command that only has commands below it.
+func NeedsVerb(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s %s: no such command%s", cmd.Name(), args[0], suggest(cmd, args[0]))
+	}
+	return usagef("%s: which? It has %s", cmd.Name(), strings.Join(names(cmd.Commands()), ", "))
+}
+
+func names(commands []*cobra.Command) []string {
+	all := make([]string, len(commands))
+	for i, cmd := range commands {
+		all[i] = cmd.Name()
+	}
+	return all
+}
+
+// countAsUsage has a command, and those below it, report a wrong number of arguments as wrong usage.
+func countAsUsage(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if check(cmd, args) != nil {
+				return usagef("%q is not what it takes. Usage: %s", strings.Join(args, " "), cmd.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		countAsUsage(sub)
 	}
 }
 

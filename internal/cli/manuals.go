@@ -38,7 +38,7 @@ If the lease is lost, because another took it over or nothing confirmed it in ti
 is ended before anybody else can hold it: TERM, then KILL after --grace. Signals are passed on. The command has
 the terminal, stdin, stdout and stderr as if it were started without run.`,
 		exit: exits("0-255", "the command's own", 1, "an error", c.Busy, "held by others", c.Timeout, "not granted within the wait", 2, "wrong usage",
-			c.Lost, "the lease was lost, or --max-hold has passed", 126, "the command cannot be executed", 127, "there is no such command", "128+n", "ended by signal n"),
+			c.Lost, "the lease was lost, or --max-hold has passed", max(c.NotExecutable, 126), "the command cannot be executed", 127, "there is no such command", "128+n", "ended by signal n"),
 		example: `{program} run deploy:staging -- ./deploy.sh production
 {program} run --ttl 30 --if-busy skip nightly -- make report`,
 	}

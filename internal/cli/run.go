@@ -45,7 +45,7 @@ func (r *runner) run(queue, ctx context.Context) error {
 	}
 	path, err := supervise.Look(r.command[0]) // before queueing for nothing
 	if err != nil {
-		return startFailed(err)
+		return r.startFailed(err)
 	}
 	if r.flags.events != "" {
 		if r.config.Events, err = supervise.OpenEvents(r.flags.events); err != nil {
@@ -102,8 +102,11 @@ func (r *runner) notAcquired(err error) error {
 // ended gives the exit code that the outcome has here. What there was to say has been said.
 func (r *runner) ended(o supervise.Outcome) error {
 	code := o.Code
-	if o.LeaseFailed() {
+	switch {
+	case o.LeaseFailed():
 		code = r.Codes.Lost
+	case o.StartErr != nil:
+		code = r.startCode(code)
 	}
 	if code == codeOK {
 		return nil
@@ -111,12 +114,23 @@ func (r *runner) ended(o supervise.Outcome) error {
 	return &exit{code: code}
 }
 
-func startFailed(err error) error {
+// startFailed gives the error of a command that cannot be started its code.
+func (r *runner) startFailed(err error) error {
 	var start *supervise.StartError
 	if errors.As(err, &start) {
-		return &exit{start.Code(), err}
+		return &exit{r.startCode(start.Code()), err}
 	}
 	return err
+}
+
+// notExecutable is the supervisor's code for a program that is there and cannot be executed.
+const notExecutable = 126
+
+func (r *runner) startCode(code int) int {
+	if code == notExecutable && r.Codes.NotExecutable != 0 {
+		return r.Codes.NotExecutable
+	}
+	return code
 }
 
 // summary shows several leases as one: the first's fence, the shortest ttl, the oldest confirmation.
