@@ -100,6 +100,14 @@ func (b binder) healthy(w http.ResponseWriter, r *http.Request) {
 
 func (b binder) listHistory(w http.ResponseWriter, r *http.Request) {
 	var params ListHistoryParams
+	if err := bindListHistory(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.ListHistory(w, r, params)
+}
+
+func bindListHistory(r *http.Request, params *ListHistoryParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -118,16 +126,15 @@ func (b binder) listHistory(w http.ResponseWriter, r *http.Request) {
 			bad = append(bad, p.bad(ErrUnknownParam))
 		}
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "listHistory",
-			Params:      params,
-			Known:       []string{"prefix", "since", "before", "limit", "renewals"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.ListHistory(w, r, params)
+	return &BindError{
+		OperationID: "listHistory",
+		Params:      *params,
+		Known:       []string{"prefix", "since", "before", "limit", "renewals"},
+		Errs:        bad,
+	}
 }
 
 func (b binder) metrics(w http.ResponseWriter, r *http.Request) {
@@ -135,20 +142,27 @@ func (b binder) metrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b binder) prune(w http.ResponseWriter, r *http.Request) {
+	if err := bindPrune(r); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.Prune(w, r)
+}
+
+func bindPrune(r *http.Request) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
 		bad = append(bad, p.bad(ErrUnknownParam))
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "prune",
-			Known:       []string{},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.Prune(w, r)
+	return &BindError{
+		OperationID: "prune",
+		Known:       []string{},
+		Errs:        bad,
+	}
 }
 
 func (b binder) ready(w http.ResponseWriter, r *http.Request) {
@@ -157,6 +171,14 @@ func (b binder) ready(w http.ResponseWriter, r *http.Request) {
 
 func (b binder) listTopics(w http.ResponseWriter, r *http.Request) {
 	var params ListTopicsParams
+	if err := bindListTopics(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.ListTopics(w, r, params)
+}
+
+func bindListTopics(r *http.Request, params *ListTopicsParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -173,16 +195,15 @@ func (b binder) listTopics(w http.ResponseWriter, r *http.Request) {
 			bad = append(bad, p.bad(ErrUnknownParam))
 		}
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "listTopics",
-			Params:      params,
-			Known:       []string{"prefix", "state", "after", "limit"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.ListTopics(w, r, params)
+	return &BindError{
+		OperationID: "listTopics",
+		Params:      *params,
+		Known:       []string{"prefix", "state", "after", "limit"},
+		Errs:        bad,
+	}
 }
 
 func (b binder) getReadme(w http.ResponseWriter, r *http.Request) {
@@ -203,25 +224,40 @@ func (b binder) getSpecYaml(w http.ResponseWriter, r *http.Request) {
 
 func (b binder) getTopic(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
-	var bad []*ParamError
-	for q := (query{rest: r.URL.RawQuery}); q.next(); {
-		p := q.param
-		bad = append(bad, p.bad(ErrUnknownParam))
-	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "getTopic",
-			Known:       []string{},
-			Errs:        bad,
-		})
+	if err := bindGetTopic(r); err != nil {
+		b.refuse(w, r, err)
 		return
 	}
 	b.si.GetTopic(w, r, topic)
 }
 
+func bindGetTopic(r *http.Request) *BindError {
+	var bad []*ParamError
+	for q := (query{rest: r.URL.RawQuery}); q.next(); {
+		p := q.param
+		bad = append(bad, p.bad(ErrUnknownParam))
+	}
+	if bad == nil {
+		return nil
+	}
+	return &BindError{
+		OperationID: "getTopic",
+		Known:       []string{},
+		Errs:        bad,
+	}
+}
+
 func (b binder) acquire(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	var params AcquireParams
+	if err := bindAcquire(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.Acquire(w, r, topic, params)
+}
+
+func bindAcquire(r *http.Request, params *AcquireParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -264,21 +300,28 @@ func (b binder) acquire(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "X-Pid", value: v}
 		bindInteger(&params.XPid, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "acquire",
-			Params:      params,
-			Known:       []string{"ttl", "wait", "capacity", "name", "reason", "host", "pid"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.Acquire(w, r, topic, params)
+	return &BindError{
+		OperationID: "acquire",
+		Params:      *params,
+		Known:       []string{"ttl", "wait", "capacity", "name", "reason", "host", "pid"},
+		Errs:        bad,
+	}
 }
 
 func (b binder) forceRelease(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	var params ForceReleaseParams
+	if err := bindForceRelease(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.ForceRelease(w, r, topic, params)
+}
+
+func bindForceRelease(r *http.Request, params *ForceReleaseParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -303,21 +346,28 @@ func (b binder) forceRelease(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "X-Reason", value: v}
 		bindString(&params.XReason, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "forceRelease",
-			Params:      params,
-			Known:       []string{"fence", "dry_run", "name", "reason"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.ForceRelease(w, r, topic, params)
+	return &BindError{
+		OperationID: "forceRelease",
+		Params:      *params,
+		Known:       []string{"fence", "dry_run", "name", "reason"},
+		Errs:        bad,
+	}
 }
 
 func (b binder) getHistory(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	var params GetHistoryParams
+	if err := bindGetHistory(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.GetHistory(w, r, topic, params)
+}
+
+func bindGetHistory(r *http.Request, params *GetHistoryParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -334,21 +384,28 @@ func (b binder) getHistory(w http.ResponseWriter, r *http.Request) {
 			bad = append(bad, p.bad(ErrUnknownParam))
 		}
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "getHistory",
-			Params:      params,
-			Known:       []string{"since", "before", "limit", "renewals"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.GetHistory(w, r, topic, params)
+	return &BindError{
+		OperationID: "getHistory",
+		Params:      *params,
+		Known:       []string{"since", "before", "limit", "renewals"},
+		Errs:        bad,
+	}
 }
 
 func (b binder) watchTopic(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	var params WatchTopicParams
+	if err := bindWatchTopic(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.WatchTopic(w, r, topic, params)
+}
+
+func bindWatchTopic(r *http.Request, params *WatchTopicParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -358,22 +415,29 @@ func (b binder) watchTopic(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "Last-Event-ID", value: v}
 		bindString(&params.LastEventID, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "watchTopic",
-			Params:      params,
-			Known:       []string{},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.WatchTopic(w, r, topic, params)
+	return &BindError{
+		OperationID: "watchTopic",
+		Params:      *params,
+		Known:       []string{},
+		Errs:        bad,
+	}
 }
 
 func (b binder) release(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	lease := r.PathValue("lease")
 	var params ReleaseParams
+	if err := bindRelease(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.Release(w, r, topic, lease, params)
+}
+
+func bindRelease(r *http.Request, params *ReleaseParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -387,22 +451,29 @@ func (b binder) release(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "X-Lease", value: v}
 		bindString(&params.XLease, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "release",
-			Params:      params,
-			Known:       []string{},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.Release(w, r, topic, lease, params)
+	return &BindError{
+		OperationID: "release",
+		Params:      *params,
+		Known:       []string{},
+		Errs:        bad,
+	}
 }
 
 func (b binder) checkLease(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	lease := r.PathValue("lease")
 	var params CheckLeaseParams
+	if err := bindCheckLease(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.CheckLease(w, r, topic, lease, params)
+}
+
+func bindCheckLease(r *http.Request, params *CheckLeaseParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -412,22 +483,29 @@ func (b binder) checkLease(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "X-Lease", value: v}
 		bindString(&params.XLease, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "checkLease",
-			Params:      params,
-			Known:       []string{},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.CheckLease(w, r, topic, lease, params)
+	return &BindError{
+		OperationID: "checkLease",
+		Params:      *params,
+		Known:       []string{},
+		Errs:        bad,
+	}
 }
 
 func (b binder) renew(w http.ResponseWriter, r *http.Request) {
 	topic := r.PathValue("topic")
 	lease := r.PathValue("lease")
 	var params RenewParams
+	if err := bindRenew(r, &params); err != nil {
+		b.refuse(w, r, err)
+		return
+	}
+	b.si.Renew(w, r, topic, lease, params)
+}
+
+func bindRenew(r *http.Request, params *RenewParams) *BindError {
 	var bad []*ParamError
 	for q := (query{rest: r.URL.RawQuery}); q.next(); {
 		p := q.param
@@ -442,16 +520,15 @@ func (b binder) renew(w http.ResponseWriter, r *http.Request) {
 		p := param{in: "header", name: "X-Lease", value: v}
 		bindString(&params.XLease, p, &bad)
 	}
-	if bad != nil {
-		b.refuse(w, r, &BindError{
-			OperationID: "renew",
-			Params:      params,
-			Known:       []string{"ttl"},
-			Errs:        bad,
-		})
-		return
+	if bad == nil {
+		return nil
 	}
-	b.si.Renew(w, r, topic, lease, params)
+	return &BindError{
+		OperationID: "renew",
+		Params:      *params,
+		Known:       []string{"ttl"},
+		Errs:        bad,
+	}
 }
 
 // ServeMux is what Mount needs of an [http.ServeMux].

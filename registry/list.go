@@ -20,7 +20,7 @@ type Listed struct {
 func (r *Registry) List(ctx context.Context, prefix string) ([]Listed, error) {
 	var all []Listed
 	for _, topic := range r.names(prefix) {
-		answer, err := r.Do(ctx, topic, lease.Command{Op: lease.Look})
+		answer, err := r.Do(ctx, topic, &lease.Command{Op: lease.Look})
 		if err != nil {
 			return nil, err
 		}

@@ -72,11 +72,11 @@ func (r *Registry) Open() { close(r.gate) }
 
 // Do runs one command on a topic. Only an acquire, and a give-up (which must stop an acquire still on its way), make
 // a topic; to every other one a name never used is one where nothing is held.
-func (r *Registry) Do(ctx context.Context, topic lease.Topic, c lease.Command) (topicactor.Answer, error) {
+func (r *Registry) Do(ctx context.Context, topic lease.Topic, c *lease.Command) (*topicactor.Answer, error) {
 	makes := c.Op == lease.Acquire || c.Op == lease.GiveUp
 	e, err := r.take(topic, makes)
 	if err != nil {
-		return topicactor.Answer{}, err
+		return nil, err
 	}
 	if e == nil {
 		return absent(c.Op)
@@ -86,12 +86,12 @@ func (r *Registry) Do(ctx context.Context, topic lease.Topic, c lease.Command) (
 }
 
 // absent is the answer of a topic that does not exist.
-func absent(op lease.Op) (topicactor.Answer, error) {
+func absent(op lease.Op) (*topicactor.Answer, error) {
 	switch op {
 	case lease.Renew, lease.Release, lease.Check:
-		return topicactor.Answer{}, lease.ErrGone
+		return nil, lease.ErrGone
 	}
-	return topicactor.Answer{}, nil
+	return new(topicactor.Answer), nil
 }
 
 // Watch subscribes to a topic, which need not have been used. The function given back ends the subscription and

@@ -49,6 +49,10 @@ func open(t *testing.T, o registry.Options) *registry.Registry {
 	return r
 }
 
+func do(ctx context.Context, r *registry.Registry, topic lease.Topic, c lease.Command) (*topicactor.Answer, error) {
+	return r.Do(ctx, topic, &c)
+}
+
 func acquire(n byte) lease.Command {
 	return lease.Command{Op: lease.Acquire, Token: lease.Token{15: n}, TTL: time.Minute, Who: lease.Who{Name: "w"}}
 }
@@ -57,9 +61,9 @@ func release(n byte) lease.Command {
 	return lease.Command{Op: lease.Release, Token: lease.Token{15: n}}
 }
 
-func must(t *testing.T, r *registry.Registry, topic lease.Topic, c lease.Command) topicactor.Answer {
+func must(t *testing.T, r *registry.Registry, topic lease.Topic, c lease.Command) *topicactor.Answer {
 	t.Helper()
-	a, err := r.Do(t.Context(), topic, c)
+	a, err := r.Do(t.Context(), topic, &c)
 	if err != nil {
 		t.Fatalf("%s %+v: %v", topic, c, err)
 	}
@@ -71,7 +75,7 @@ func TestTheCapRefusesOnlyWhenNothingCanBeReaped(t *testing.T) {
 		r := open(t, registry.Options{MaxTopics: 2, TopicIdle: time.Hour})
 		must(t, r, "a", acquire(1))
 		must(t, r, "b", acquire(2))
-		if _, err := r.Do(t.Context(), "c", acquire(3)); !errors.Is(err, registry.ErrTopicLimit) {
+		if _, err := do(t.Context(), r, "c", acquire(3)); !errors.Is(err, registry.ErrTopicLimit) {
 			t.Fatalf("a third topic: %v", err)
 		}
 		must(t, r, "a", release(1))
@@ -133,7 +137,7 @@ func TestReadingMakesNoTopic(t *testing.T) {
 		if a := must(t, r, "a", lease.Command{Op: lease.Look}); a.Status.Capacity != 0 {
 			t.Fatalf("%+v", a.Status)
 		}
-		if _, err := r.Do(t.Context(), "a", release(1)); !errors.Is(err, lease.ErrGone) {
+		if _, err := do(t.Context(), r, "a", release(1)); !errors.Is(err, lease.ErrGone) {
 			t.Fatalf("release: %v", err)
 		}
 		_, unwatch, err := r.Watch(t.Context(), "a", "")
@@ -177,7 +181,7 @@ func TestSpentKeysOutliveThePrune(t *testing.T) {
 		r.Prune()
 		late := acquire(1)
 		late.Key = key
-		if _, err := r.Do(t.Context(), "a", late); !errors.Is(err, lease.ErrKeySpent) {
+		if _, err := r.Do(t.Context(), "a", &late); !errors.Is(err, lease.ErrKeySpent) {
 			t.Fatalf("a late duplicate: %v", err)
 		}
 		time.Sleep(31 * time.Second)
@@ -200,7 +204,7 @@ func TestUseAgainstReaping(t *testing.T) {
 		work.Go(func() {
 			for i := range 500 {
 				topic := lease.Topic(fmt.Sprint("t", i%3))
-				a, err := r.Do(t.Context(), topic, acquire(g+1))
+				a, err := do(t.Context(), r, topic, acquire(g+1))
 				if err != nil {
 					continue // busy, or the cap
 				}
@@ -210,7 +214,7 @@ func TestUseAgainstReaping(t *testing.T) {
 				}
 				seen[topic] = a.Lease.Fence
 				mu.Unlock()
-				if _, err := r.Do(t.Context(), topic, release(g+1)); err != nil {
+				if _, err := do(t.Context(), r, topic, release(g+1)); err != nil {
 					t.Errorf("%s: a lease was lost: %v", topic, err)
 				}
 			}
@@ -225,10 +229,10 @@ func BenchmarkCycle(b *testing.B) {
 	defer func() { _ = r.Stop(context.Background()) }()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Do(b.Context(), "a", acquire(1)); err != nil {
+		if _, err := do(b.Context(), r, "a", acquire(1)); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := r.Do(b.Context(), "a", release(1)); err != nil {
+		if _, err := do(b.Context(), r, "a", release(1)); err != nil {
 			b.Fatal(err)
 		}
 	}

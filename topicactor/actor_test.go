@@ -85,6 +85,10 @@ func start(t *testing.T, j *journal) *topicactor.Actor {
 
 func token(n byte) lease.Token { return lease.Token{15: n} }
 
+func do(t *testing.T, a *topicactor.Actor, c lease.Command) (*topicactor.Answer, error) {
+	return a.Do(t.Context(), &c)
+}
+
 // acquire asks for a minute under token n.
 func acquire(n byte, wait time.Duration) lease.Command {
 	return lease.Command{
@@ -92,9 +96,9 @@ func acquire(n byte, wait time.Duration) lease.Command {
 	}
 }
 
-func must(t *testing.T, a *topicactor.Actor, c lease.Command) topicactor.Answer {
+func must(t *testing.T, a *topicactor.Actor, c lease.Command) *topicactor.Answer {
 	t.Helper()
-	answer, err := a.Do(t.Context(), c)
+	answer, err := a.Do(t.Context(), &c)
 	if err != nil {
 		t.Fatalf("%+v: %v", c, err)
 	}
@@ -108,14 +112,14 @@ func status(t *testing.T, a *topicactor.Actor) lease.Status {
 
 // result is what a goroutine's acquire came to.
 type result struct {
-	answer topicactor.Answer
+	answer *topicactor.Answer
 	err    error
 }
 
 func goAcquire(ctx context.Context, a *topicactor.Actor, c lease.Command) chan result {
 	done := make(chan result, 1)
 	go func() {
-		answer, err := a.Do(ctx, c)
+		answer, err := a.Do(ctx, &c)
 		done <- result{answer, err}
 	}()
 	synctest.Wait()
@@ -148,7 +152,7 @@ func TestWaitIsOverAtItsDeadline(t *testing.T) {
 		a := start(t, &journal{})
 		must(t, a, acquire(1, 0))
 		began := time.Now()
-		_, err := a.Do(t.Context(), acquire(2, 5*time.Second))
+		_, err := do(t, a, acquire(2, 5*time.Second))
 		var held *lease.HeldError
 		if !errors.As(err, &held) || held.Kind != lease.ErrTimeout {
 			t.Fatalf("got %v", err)
@@ -239,7 +243,7 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 		disk := errors.New("no space")
 		j.set(func(j *journal) { j.fail = disk })
 
-		_, err = a.Do(t.Context(), lease.Command{Op: lease.Release, Token: held.Lease.Token})
+		_, err = do(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
 		if !errors.Is(err, lease.ErrStorage) || !errors.Is(err, disk) {
 			t.Fatalf("release: %v", err)
 		}
@@ -269,7 +273,7 @@ func TestSuspendedGrantsResumeWhenPoked(t *testing.T) {
 		waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
 		j.set(func(j *journal) { j.suspended = true })
 		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
-		if _, err := a.Do(t.Context(), acquire(3, 0)); !errors.Is(err, lease.ErrSuspended) {
+		if _, err := do(t, a, acquire(3, 0)); !errors.Is(err, lease.ErrSuspended) {
 			t.Fatalf("acquire: %v", err)
 		}
 		if len(waiting) != 0 {
@@ -302,7 +306,7 @@ func TestStopTellsEverybody(t *testing.T) {
 			t.Fatalf("watcher: %v", watch.Err())
 		}
 		<-a.Done()
-		if _, err := a.Do(t.Context(), acquire(3, 0)); !errors.Is(err, topicactor.ErrStopped) {
+		if _, err := do(t, a, acquire(3, 0)); !errors.Is(err, topicactor.ErrStopped) {
 			t.Fatalf("later: %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package topicactor
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -19,6 +20,7 @@ type topic struct {
 
 // loop is the topic's goroutine: it exists to be the only one that touches the topic.
 func (a *Actor) loop() {
+	defer a.refuseAll() // what was sent before done was seen
 	defer close(a.done)
 	select {
 	case <-a.config.Gate:
@@ -119,11 +121,14 @@ func (t *topic) settle(now time.Time, out *outgoing) {
 	t.note(out, mark)
 }
 
+// park keeps a request until an event decides it, or its context ends and it abandons its place.
 func (t *topic) park(r *request) {
 	if t.parked == nil {
 		t.parked = make(map[lease.Token]*request)
 	}
 	t.parked[r.Token] = r
+	actor, token := t.Actor, r.Token
+	r.ignore = context.AfterFunc(r.ctx, func() { actor.abandon(token) })
 }
 
 // complete adds to an answer what only the asker of this operation is told.
@@ -177,6 +182,8 @@ func (t *topic) waitEnded(e *lease.Event, out *outgoing) {
 		out.answer(r, t.state.TimeoutError(e))
 	case e.Cause == lease.GaveUp:
 		out.answer(r, lease.ErrKeySpent)
+	default:
+		out.answer(r, errAbandoned)
 	}
 }
 
@@ -184,6 +191,7 @@ func (t *topic) unpark(token lease.Token) *request {
 	r := t.parked[token]
 	if r != nil {
 		delete(t.parked, token)
+		r.ignore()
 	}
 	return r
 }
@@ -213,8 +221,8 @@ func (t *topic) fail(err error, now time.Time, out *outgoing) {
 	for _, r := range out.answers {
 		r.err = err
 	}
-	for _, r := range t.parked {
-		out.answer(r, err)
+	for token := range t.parked {
+		out.answer(t.unpark(token), err)
 	}
 	t.watched.takeBack(out)
 	out.events = out.events[:0]
@@ -263,18 +271,10 @@ func (t *topic) arm() {
 
 // end tells everybody who waits that the topic is going away.
 func (t *topic) end() {
-	for _, r := range t.parked {
+	for token := range t.parked {
+		r := t.unpark(token)
 		r.err = ErrStopped
 		r.answered <- struct{}{}
 	}
 	t.watched.end()
-	for {
-		select {
-		case r := <-t.mailbox:
-			r.err = ErrStopped
-			r.answered <- struct{}{}
-		default:
-			return
-		}
-	}
 }

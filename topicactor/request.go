@@ -23,14 +23,16 @@ type Answer struct {
 }
 
 // request is one message to the actor. The sender owns it until it is in the mailbox, the actor until it has
-// answered, and then the sender again.
+// answered, and then the sender again. Every request is answered, by whatever end.
 type request struct {
 	lease.Command
 	watch   *Watch // subscribe (or, with leaving, unsubscribe)
 	leaving bool
+	ctx     context.Context
 	sent    time.Time
+	ignore  func() bool // parked: stops looking at the context
 
-	answer   Answer
+	answer   *Answer
 	err      error
 	answered chan struct{} // holds one
 }
@@ -51,41 +53,58 @@ func (p *Pool) put(r *request) {
 	p.requests.Put(r)
 }
 
-// Do runs one command. An acquire that may wait returns when it is decided. When the context ends, the actor is told
-// that nobody waits any more (a place is left or kept, a grant that won the race is taken back) and the
-// context's error is returned.
-func (a *Actor) Do(ctx context.Context, c lease.Command) (Answer, error) {
-	r := a.config.Pool.get()
-	r.Command = c
-	if err := a.send(ctx, r); err != nil {
-		a.config.Pool.put(r)
-		return Answer{}, err
-	}
-	if c.Op == lease.Acquire {
-		select {
-		case <-r.answered:
-		case <-ctx.Done():
-			a.abandon(c.Token)
-			return Answer{}, context.Cause(ctx)
-		case <-a.done:
-			return Answer{}, a.last(r)
-		}
-	} else if err := a.await(r); err != nil {
-		return Answer{}, err
-	}
+// collect takes the answer out of a request and the request back.
+func (p *Pool) collect(r *request) (*Answer, error) {
 	answer, err := r.answer, r.err
-	a.config.Pool.put(r)
-	return answer, err
+	p.put(r)
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
 }
 
-// send puts a request into the mailbox.
+// Do runs one command. An acquire that may wait returns when it is decided. When the context ends meanwhile, the actor is
+// told that nobody waits any more (a place is left or kept, a grant that won the race is taken back) and the
+// context's cause is returned.
+//
+// Thousands may be parked here, each on a stack of its own. So command and answer go by pointer, and the wait is a plain
+// receive: it is the actor that looks at a parked request's context, not a select in here.
+func (a *Actor) Do(ctx context.Context, c *lease.Command) (*Answer, error) {
+	r := a.config.Pool.get()
+	r.Command = *c
+	if err := a.send(ctx, r); err != nil {
+		a.config.Pool.put(r)
+		return nil, err
+	}
+	<-r.answered
+	if c.Op == lease.Acquire && ctx.Err() != nil {
+		a.abandon(c.Token)
+		return nil, context.Cause(ctx)
+	}
+	return a.config.Pool.collect(r)
+}
+
+// send puts a request into the mailbox. Without an error it will be answered: by the loop, or, when that has ended, by
+// whoever finds it in the mailbox.
 func (a *Actor) send(ctx context.Context, r *request) error {
-	r.sent = time.Now()
+	r.ctx, r.sent, r.answer = ctx, time.Now(), new(Answer)
 	select {
 	case a.mailbox <- r:
-		return nil
+	default:
+		if err := a.sendSlowly(ctx, r); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-a.done:
+		a.refuseAll()
 	default:
 	}
+	return nil
+}
+
+// sendSlowly waits for room in the mailbox.
+func (a *Actor) sendSlowly(ctx context.Context, r *request) error {
 	select {
 	case a.mailbox <- r:
 		return nil
@@ -96,32 +115,29 @@ func (a *Actor) send(ctx context.Context, r *request) error {
 	}
 }
 
-// await waits for the answer to anything but an acquire: never longer than a turn and its sync to disk, so it
-// does not look at the context. The actor has no message of ours left then.
-func (a *Actor) await(r *request) error {
-	select {
-	case <-r.answered:
-		return nil
-	case <-a.done:
-		return a.last(r)
+// refuseAll answers what lies in the mailbox of an actor that ends or has ended.
+func (a *Actor) refuseAll() {
+	for {
+		select {
+		case r := <-a.mailbox:
+			r.err = ErrStopped
+			r.answered <- struct{}{}
+		default:
+			return
+		}
 	}
 }
 
-// last gives the answer of an actor that ended: it may have answered before.
-func (a *Actor) last(r *request) error {
-	select {
-	case <-r.answered:
-		return r.err
-	default:
-		return ErrStopped
-	}
-}
+// errAbandoned answers an acquire whose context ended while it was parked.
+var errAbandoned = errors.New("nobody waits any more")
 
-// abandon tells the actor that the acquire under token has nobody left to answer, and waits until it knows.
+// abandon tells the actor that the acquire under token has nobody left to answer. It runs on a goroutine of its own,
+// started by the context's end and over when the actor has heard of it.
 func (a *Actor) abandon(token lease.Token) {
 	r := a.config.Pool.get()
 	r.Command = lease.Command{Op: lease.Abandon, Token: token}
-	if a.send(context.Background(), r) == nil && a.await(r) == nil {
+	if a.send(context.Background(), r) == nil {
+		<-r.answered
 		a.config.Pool.put(r)
 	}
 }

@@ -85,9 +85,7 @@ func (a *Actor) tell(ctx context.Context, r *request) error {
 	if err := a.send(ctx, r); err != nil {
 		return err
 	}
-	if err := a.await(r); err != nil {
-		return err
-	}
+	<-r.answered
 	return r.err
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+	"sync"
 	"time"
 
 	"legible.sh/mutex/api"
@@ -13,46 +14,56 @@ import (
 	"legible.sh/mutex/topicactor"
 )
 
-// Acquire grants a lease, or says why not.
+// Acquire grants a lease, or says why not. Thousands of these may be parked in the registry at once, each on a stack of
+// its own: what needs room is done in functions that have returned by then, so that a stack of 4 KiB suffices.
 func (s *Server) Acquire(w http.ResponseWriter, r *http.Request, topic api.Topic, p api.AcquireParams) {
 	name, limits, err := s.enter(r, topic, policy.Acquire)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	c, err := s.acquireCommand(w, r, p, limits)
-	if err != nil {
+	c := commands.Get().(*lease.Command)
+	defer commands.Put(c)
+	if err := s.acquireCommand(w, r, &p, limits, c); err != nil {
 		s.fail(w, r, err)
 		return
 	}
+	rand.Read(c.Token[:])
 	answer, err := s.options.Registry.Do(r.Context(), name, c)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	sent := s.sendGrant(w, r, name, answer)
+	s.deliver(w, r, name, answer, !c.Key.IsZero())
+}
+
+var commands = sync.Pool{New: func() any { return new(lease.Command) }}
+
+// deliver writes a grant; one that does not arrive is taken back, unless its client has a key to ask for it again.
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, topic lease.Topic, a *topicactor.Answer, keyed bool) {
+	sent := s.sendGrant(w, r, topic, a)
 	switch {
-	case !c.Key.IsZero(): // the client can ask again
+	case keyed:
 	case sent != nil || r.Context().Err() != nil:
-		s.takeBack(name, c.Token)
+		s.takeBack(topic, a.Lease.Token)
 	default:
-		s.delivering(r.Context(), name, c.Token)
+		s.delivering(r.Context(), topic, a.Lease.Token)
 	}
 }
 
 // takeBack ends a grant whose client is gone and cannot ask for it again.
 func (s *Server) takeBack(topic lease.Topic, token lease.Token) {
-	_, _ = s.options.Registry.Do(context.Background(), topic, lease.Command{Op: lease.Abandon, Token: token})
+	_, _ = s.options.Registry.Do(context.Background(), topic, &lease.Command{Op: lease.Abandon, Token: token})
 }
 
-func (s *Server) sendGrant(w http.ResponseWriter, r *http.Request, topic lease.Topic, a topicactor.Answer) error {
+func (s *Server) sendGrant(w http.ResponseWriter, r *http.Request, topic lease.Topic, a *topicactor.Answer) error {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	timing(w, a.Queued, a.Stored)
 	if a.Replayed {
 		w.Header()["Idempotency-Replayed"] = replayed
 	}
-	*buf = s.appendGrant((*buf)[:0], r, topic, &a)
+	*buf = s.appendGrant((*buf)[:0], r, topic, a)
 	return send(w, http.StatusOK, *buf)
 }
 
@@ -86,31 +97,27 @@ func (s *Server) appendLeaseURL(b []byte, r *http.Request, topic lease.Topic, t 
 }
 
 // acquireCommand makes the command of a request, with every parameter checked, its body read to the end (only then
-// does net/http notice a client that hangs up) and a lease made.
-func (s *Server) acquireCommand(w http.ResponseWriter, r *http.Request, p api.AcquireParams, limits policy.Limits) (lease.Command, error) {
+// does net/http notice a client that hangs up). Only the lease itself is missing then.
+func (s *Server) acquireCommand(w http.ResponseWriter, r *http.Request, p *api.AcquireParams, limits policy.Limits, c *lease.Command) error {
 	body, err := s.readBody(w, r)
 	if err != nil {
-		return lease.Command{}, err
+		return err
 	}
 	var bad problems
-	c := lease.Command{
-		Op:         lease.Acquire,
-		TTL:        bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, min(defaultTTL, limits.MaxTTL)),
-		TTLOmitted: p.TTL == nil,
-		Wait:       bad.duration("wait", p.Wait, 0, limits.MaxWait, 0),
-		Capacity:   bad.integer(api.ParameterInQuery, "capacity", p.Capacity, 1, limits.MaxCapacity),
-		MaxWaiters: limits.MaxWaiters,
-		Key:        bad.key(p.IdempotencyKey),
-		Who:        bad.who(whoParams{p.XName, p.Name, body, p.XReason, p.Reason, p.XHost, p.Host, p.XPid, p.PID}),
-	}
+	*c = lease.Command{Op: lease.Acquire, MaxWaiters: limits.MaxWaiters}
+	c.TTL = bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, min(defaultTTL, limits.MaxTTL))
+	c.TTLOmitted = p.TTL == nil
+	c.Wait = bad.duration("wait", p.Wait, 0, limits.MaxWait, 0)
+	c.Capacity = bad.integer(api.ParameterInQuery, "capacity", p.Capacity, 1, limits.MaxCapacity)
+	c.Key = bad.key(p.IdempotencyKey)
+	bad.who(&c.Who, p, body)
 	if err := bad.err(); err != nil {
-		return lease.Command{}, err
+		return err
 	}
-	rand.Read(c.Token[:])
 	if c.Who.Name == "" {
 		c.Who.Name = anonymous()
 	}
-	return c, nil
+	return nil
 }
 
 const (

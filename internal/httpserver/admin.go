@@ -97,17 +97,23 @@ func (s *Server) ForceRelease(w http.ResponseWriter, r *http.Request, topic api.
 func (s *Server) force(r *http.Request, topic lease.Topic, fence lease.Fence, by string, dry bool) ([]lease.Holder, error) {
 	if !dry {
 		c := lease.Command{Op: lease.Force, Fence: fence, By: by}
-		answer, err := s.options.Registry.Do(r.Context(), topic, c)
-		return answer.Forced, err
+		answer, err := s.options.Registry.Do(r.Context(), topic, &c)
+		if err != nil {
+			return nil, err
+		}
+		return answer.Forced, nil
 	}
 	answer, err := s.look(r, topic)
+	if err != nil {
+		return nil, err
+	}
 	var hit []lease.Holder
 	for _, h := range answer.Status.Holders {
 		if fence == 0 || h.Fence == fence {
 			hit = append(hit, h)
 		}
 	}
-	return hit, err
+	return hit, nil
 }
 
 // Prune retires the idle topics.

@@ -22,7 +22,7 @@ func (s *Server) Renew(w http.ResponseWriter, r *http.Request, topic api.Topic, 
 		s.fail(w, r, err)
 		return
 	}
-	answer, err := s.options.Registry.Do(r.Context(), name, c)
+	answer, err := s.options.Registry.Do(r.Context(), name, &c)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -55,7 +55,7 @@ func (s *Server) CheckLease(w http.ResponseWriter, r *http.Request, topic api.To
 		s.fail(w, r, err)
 		return
 	}
-	answer, err := s.options.Registry.Do(r.Context(), name, c)
+	answer, err := s.options.Registry.Do(r.Context(), name, &c)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -79,7 +79,7 @@ func (s *Server) Release(w http.ResponseWriter, r *http.Request, topic api.Topic
 		s.fail(w, r, err)
 		return
 	}
-	answer, err := s.options.Registry.Do(r.Context(), name, c)
+	answer, err := s.options.Registry.Do(r.Context(), name, &c)
 	if err != nil {
 		s.fail(w, r, err)
 		return

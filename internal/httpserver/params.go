@@ -105,30 +105,18 @@ func (p *problems) lease(path string, header *string) lease.Token {
 	return t
 }
 
-// whoParams are the places where a client may say who it is, in the order in which they count.
-type whoParams struct {
-	xName, name *string
-	body        string
-	xReason     *string
-	reason      *string
-	xHost, host *string
-	xPID, pid   *int
-}
-
-func (p *problems) who(w whoParams) lease.Who {
-	who := lease.Who{
-		Name:   p.text("X-Name", w.xName, "name", w.name, lease.MaxNameLength),
-		Reason: p.text("X-Reason", w.xReason, "reason", w.reason, lease.MaxReasonLength),
-		Host:   p.text("X-Host", w.xHost, "host", w.host, lease.MaxHostLength),
+// who reads what a client says about itself, from each of the places where it may, in the order in which they count.
+func (p *problems) who(who *lease.Who, q *api.AcquireParams, body string) {
+	who.Name = p.text("X-Name", q.XName, "name", q.Name, lease.MaxNameLength)
+	who.Reason = p.text("X-Reason", q.XReason, "reason", q.Reason, lease.MaxReasonLength)
+	who.Host = p.text("X-Host", q.XHost, "host", q.Host, lease.MaxHostLength)
+	if who.Name == "" && body != "" {
+		who.Name = p.clean(api.ParameterInBody, "name", body, lease.MaxNameLength)
 	}
-	if who.Name == "" {
-		who.Name = p.clean(api.ParameterInBody, "name", w.body, lease.MaxNameLength)
-	}
-	who.PID = p.integer(api.ParameterInHeader, "X-Pid", w.xPID, 1, maxPID)
-	if pid := p.integer(api.ParameterInQuery, "pid", w.pid, 1, maxPID); who.PID == 0 {
+	who.PID = p.integer(api.ParameterInHeader, "X-Pid", q.XPid, 1, maxPID)
+	if pid := p.integer(api.ParameterInQuery, "pid", q.PID, 1, maxPID); who.PID == 0 {
 		who.PID = pid
 	}
-	return who
 }
 
 const maxPID = 1<<31 - 1
@@ -243,7 +231,7 @@ func (s *Server) rangeProblems(params any) problems {
 		bad.duration("wait", p.Wait, 0, l.MaxWait, 0)
 		bad.integer(api.ParameterInQuery, "capacity", p.Capacity, 1, l.MaxCapacity)
 		bad.key(p.IdempotencyKey)
-		bad.who(whoParams{p.XName, p.Name, "", p.XReason, p.Reason, p.XHost, p.Host, p.XPid, p.PID})
+		bad.who(new(lease.Who), &p, "")
 	case api.RenewParams:
 		bad.duration("ttl", p.TTL, minTTL, l.MaxTTL, 0)
 	case api.ForceReleaseParams:

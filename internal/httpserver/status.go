@@ -36,8 +36,8 @@ func (s *Server) GetTopic(w http.ResponseWriter, r *http.Request, topic api.Topi
 
 var varyAccept = []string{"Accept"}
 
-func (s *Server) look(r *http.Request, topic lease.Topic) (topicactor.Answer, error) {
-	return s.options.Registry.Do(r.Context(), topic, lease.Command{Op: lease.Look})
+func (s *Server) look(r *http.Request, topic lease.Topic) (*topicactor.Answer, error) {
+	return s.options.Registry.Do(r.Context(), topic, &lease.Command{Op: lease.Look})
 }
 
 // sendStatus writes the commonest statuses by hand, and the rest through the encoder.
