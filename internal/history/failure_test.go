@@ -149,6 +149,11 @@ func TestClosedStoreRefusesReads(t *testing.T) {
 	if _, err := s.Query(t.Context(), history.Query{}); !isUnavailable(err) {
 		t.Errorf("Query: %v, want ErrUnavailable", err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := s.Flush(ctx); err != nil {
+		t.Errorf("Flush: %v, want it to return at once", err)
+	}
 }
 
 func TestADamagedFileIsSetAside(t *testing.T) {

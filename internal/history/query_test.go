@@ -57,16 +57,24 @@ func TestQueriesGiveWhatLookingAtEverythingGives(t *testing.T) {
 		{}, {Topic: "t7"}, {Topic: "rare:one"}, {Prefix: "t"}, {Prefix: "t1"}, {Prefix: "rare"}, {Prefix: "%"}, {Topic: "t7", Before: 1},
 		{Before: 2 * blockSize}, {Topic: "t7", Before: blockSize + 1}, {Since: start.Add(200 * time.Second)},
 		{Topic: "rare:one", Since: start.Add(200 * time.Second)}, {Since: start.Add(200*time.Second + time.Nanosecond)},
-		{Topic: "t7", Since: start.Add(time.Hour)},
+		{Topic: "t7", Since: start.Add(time.Hour)}, {Since: latest(all)}, {Since: latest(all).Add(time.Nanosecond)},
 	} {
 		for _, limit := range []int{1, 20, 1000} {
 			for _, renewals := range []bool{false, true} {
 				q := base
 				q.Limit, q.Renewals = limit, renewals
+				if q.Since.Equal(latest(all)) && renewals && len(model(all, q)) == 0 {
+					t.Fatal("the last event is missing from the sample")
+				}
 				same(t, query(t, s, q), model(all, q))
 			}
 		}
 	}
+}
+
+// latest is when the last of the events happened.
+func latest(all []history.Event) time.Time {
+	return slices.MaxFunc(all, func(a, b history.Event) int { return a.At.Compare(b.At) }).At
 }
 
 func TestPagesJoinWithoutGapOrRepetition(t *testing.T) {

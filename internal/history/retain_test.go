@@ -108,6 +108,7 @@ func TestNamesOfForgottenEventsGoToo(t *testing.T) {
 			turn = append(turn, e)
 		}
 		s.Observe(lease.Topic(fmt.Sprint("topic-", n)), turn)
+		s.Observe("steady", []lease.Event{granted(n)})
 		if n%256 == 0 {
 			flush(t, s)
 		}

@@ -96,3 +96,38 @@ func TestANewStoreGoesOnWhereTheLastOneEnded(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestTwoWritersOfOneFileNeverUseAnIDTwice(t *testing.T) {
+	file := path(t)
+	one, two := open(t, history.Options{Path: file}), open(t, history.Options{Path: file})
+	for n := range 6 {
+		s := one
+		if n%2 == 1 {
+			s = two
+		}
+		s.Observe("t", []lease.Event{granted(n)})
+		flush(t, s)
+	}
+	got := query(t, one, history.Query{})
+	if len(got) != 6 {
+		t.Fatalf("%d events, want 6: %+v", len(got), one.Stats())
+	}
+	for i, e := range got {
+		if e.ID != int64(6-i) || e.Fence != lease.Fence(5-i) || e.Name != "worker" {
+			t.Errorf("event %d: %+v", i, e)
+		}
+	}
+}
+
+func TestASharedFileIsWritableForItsGroup(t *testing.T) {
+	file := path(t)
+	s := open(t, history.Options{Path: file, Mode: 0o660})
+	flush(t, s)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o660 {
+		t.Errorf("it is %v, want 0660 whatever the umask", info.Mode())
+	}
+}

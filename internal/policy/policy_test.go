@@ -65,6 +65,7 @@ rules:
   - topic: secret:*
     read: admin
     acquire: []
+    force: ops
   - topic: open:*
     acquire: anyone
     max_ttl: 0.5
@@ -92,7 +93,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"deploy:staging", policy.Acquire, who{unauthorized, unauthorized, yes, yes, forbidden, yes}},
 		{"deploy:staging", policy.Force, who{unauthorized, unauthorized, forbidden, forbidden, forbidden, yes}},
 		{"release-7-gate", policy.Acquire, who{unauthorized, unauthorized, yes, yes, forbidden, yes}},
-		{"secret:x", policy.Read, who{unauthorized, unauthorized, forbidden, forbidden, forbidden, yes}},
+		{"secret:x", policy.Read, who{unauthorized, unauthorized, forbidden, forbidden, yes, yes}},
 		{"secret:x", policy.Acquire, who{unauthorized, unauthorized, forbidden, forbidden, forbidden, yes}},
 		{"open:x", policy.Acquire, all},
 		{"x:inline", policy.Acquire, who{unauthorized, unauthorized, forbidden, forbidden, forbidden, yes}},
