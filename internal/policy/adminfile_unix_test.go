@@ -102,6 +102,13 @@ func TestServerAndCommandNeedNotSeeTheSameDirectories(t *testing.T) {
 	if got := find(t, d, "127.0.0.1:1"); got != f.Token {
 		t.Error("the stale one was preferred")
 	}
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(stale.Path, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, d, "127.0.0.1:1"); got != stale.Token {
+		t.Error("the newest one was not preferred")
+	}
 	home := policy.Dirs{Runtime: "/nonexistent/runtime", State: "relative", Home: d.Home}
 	f = keep(t, home, "127.0.0.1:2")
 	if want := filepath.Join(d.Home, ".local", "state", "mutex", "admin-2"); f.Path != want {
