@@ -39,7 +39,12 @@ Every setting is a flag and a variable; the flag wins. Durations are seconds or 
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, os.Interrupt)
 		defer stop()
 		context.AfterFunc(ctx, stop) // a second signal ends it at once
-		return app.Serve(ctx, c, logger(c, cmd.ErrOrStderr()), cli.Version())
+		reload := make(chan os.Signal, 1)
+		signal.Notify(reload, syscall.SIGHUP)
+		defer signal.Stop(reload)
+		return app.Serve(ctx, app.Options{
+			Config: c, Log: logger(c, cmd.ErrOrStderr()), Version: cli.Version(), Dirs: userDirs(), Reload: reload,
+		})
 	}
 	return cmd
 }

@@ -21,7 +21,7 @@ func (s *Server) URL() string {
 	if s.Addr().Network() == "unix" {
 		return "unix://" + s.Addr().String()
 	}
-	if s.config.TLSCert != "" {
+	if s.options.Config.TLSCert != "" {
 		return "https://" + s.Addr().String()
 	}
 	return "http://" + s.Addr().String()
@@ -34,10 +34,10 @@ func (s *Server) listen(a config.Address) error {
 		return err
 	}
 	s.listener = httpserver.Listen(l)
-	if s.config.TLSCert == "" {
+	if s.options.Config.TLSCert == "" {
 		return nil
 	}
-	cert, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
+	cert, err := tls.LoadX509KeyPair(s.options.Config.TLSCert, s.options.Config.TLSKey)
 	if err != nil {
 		return fmt.Errorf("tls: %w", err)
 	}

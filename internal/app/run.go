@@ -4,23 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	"github.com/oklog/run"
 
-	"legible.sh/mutex/internal/config"
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/lease"
 )
 
 // Serve binds and runs a server until the context ends.
-func Serve(ctx context.Context, c config.Config, log *slog.Logger, version string) error {
-	s, err := New(c, log, version)
+func Serve(ctx context.Context, o Options) error {
+	s, err := New(o)
 	if err != nil {
 		return err
 	}
-	log.Info("serving", "url", s.URL(), "version", version)
+	o.Log.Info("serving", "url", s.URL(), "version", o.Version)
 	return s.Run(ctx)
 }
 
@@ -50,6 +48,12 @@ func (s *Server) parts(ctx context.Context) *run.Group {
 	// The journal's news: topics settle again when what it can keep has changed.
 	if s.journal != nil {
 		g.Add(func() error { return s.followJournal(ctx) }, stop)
+	}
+	// The wish to read the policy file again, a signal mostly.
+	g.Add(func() error { return s.followReload(ctx) }, stop)
+	// The profiler, where it is switched on.
+	if s.profiler != nil {
+		g.Add(s.profiler.run, s.profiler.stop)
 	}
 	// The reaper of idle topics.
 	g.Add(func() error { return s.registry.Run(ctx) }, stop)
@@ -100,7 +104,7 @@ func (s *Server) ready() error {
 
 // end ends what runs, in the order in which one needs the other.
 func (s *Server) end() error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout.D())
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Config.ShutdownTimeout.D())
 	defer cancel()
 	var failed error
 	if err := s.http.Shutdown(ctx); err != nil {
@@ -120,6 +124,9 @@ func (s *Server) Close() error {
 	if s.listener != nil {
 		failed = s.listener.Close()
 	}
+	if s.profiler != nil {
+		failed = errors.Join(failed, s.profiler.listener.Close())
+	}
 	return errors.Join(failed, s.close(context.Background()))
 }
 
@@ -136,5 +143,5 @@ func (s *Server) close(ctx context.Context) error {
 			failed = errors.Join(failed, fmt.Errorf("history: %w", err))
 		}
 	}
-	return failed
+	return errors.Join(failed, s.closeAccess())
 }

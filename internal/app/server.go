@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 
 	"legible.sh/mutex/internal/config"
 	"legible.sh/mutex/internal/history"
@@ -17,33 +18,46 @@ import (
 	"legible.sh/mutex/registry"
 )
 
+// Options are what a server is made from. Config and Log must be set.
+type Options struct {
+	Config  config.Config
+	Log     *slog.Logger
+	Version string
+	Dirs    policy.Dirs      // where the admin token of a local server is kept
+	Reload  <-chan os.Signal // each value makes the server read its policy file again
+}
+
 // Server is a server that is bound and ready to run.
 type Server struct {
-	config   config.Config
-	log      *slog.Logger
-	metrics  *metrics.Metrics
-	journal  *journal.File  // nil: in memory
-	history  *history.Store // nil: switched off
-	registry *registry.Registry
-	listener net.Listener
-	http     *http.Server
-	base     context.Context // of every request
-	cancel   context.CancelCauseFunc
+	options   Options
+	log       *slog.Logger
+	metrics   *metrics.Metrics
+	policy    *policy.Policy
+	adminFile *policy.AdminFile // nil: the admin token was given, or there is none
+	journal   *journal.File     // nil: in memory
+	history   *history.Store    // nil: switched off
+	registry  *registry.Registry
+	listener  net.Listener
+	profiler  *profiler // nil: off
+	http      *http.Server
+	base      context.Context // of every request
+	cancel    context.CancelCauseFunc
 }
 
 // New binds what the settings name: it listens, opens files and takes locks, but serves nothing yet. [Server.Run] or
 // [Server.Close] must follow.
-func New(c config.Config, log *slog.Logger, version string) (*Server, error) {
-	s := &Server{config: c, log: log, metrics: metrics.New()}
+func New(o Options) (*Server, error) {
+	s := &Server{options: o, log: o.Log, metrics: metrics.New()}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
-	if err := s.bind(version); err != nil {
+	if err := s.bind(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Server) bind(version string) error {
-	address, err := s.config.Address()
+func (s *Server) bind() error {
+	c := &s.options.Config
+	address, err := c.Address()
 	if err != nil {
 		return err
 	}
@@ -53,8 +67,16 @@ func (s *Server) bind(version string) error {
 	if err := s.openStorage(); err != nil {
 		return err
 	}
+	if err := s.openAccess(address); err != nil {
+		return err
+	}
+	if c.Pprof != "" {
+		if s.profiler, err = openProfiler(c.Pprof); err != nil {
+			return err
+		}
+	}
 	s.figures()
-	handler, err := s.handler(address, version)
+	handler, err := s.handler(address)
 	if err != nil {
 		return err
 	}
@@ -62,8 +84,8 @@ func (s *Server) bind(version string) error {
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		ConnContext:       httpserver.ConnContext,
-		ReadHeaderTimeout: s.config.ReadHeaderTimeout.D(),
-		IdleTimeout:       s.config.IdleTimeout.D(),
+		ReadHeaderTimeout: c.ReadHeaderTimeout.D(),
+		IdleTimeout:       c.IdleTimeout.D(),
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// No WriteTimeout: it would end long polls and streams. Streams set a deadline for each write.
@@ -71,11 +93,8 @@ func (s *Server) bind(version string) error {
 	return nil
 }
 
-func (s *Server) handler(address config.Address, version string) (http.Handler, error) {
-	c := &s.config
-	limits := policy.Limits{
-		MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
-	}
+func (s *Server) handler(address config.Address) (http.Handler, error) {
+	c := &s.options.Config
 	var past httpserver.History
 	if s.history != nil {
 		past = pastEvents{s.history}
@@ -86,10 +105,10 @@ func (s *Server) handler(address config.Address, version string) (http.Handler, 
 		Metrics:  s.metrics.Handler(),
 		Meter:    s.metrics,
 		Ready:    s.ready,
-		Policy:   policy.New(policy.Options{Tokens: c.Tokens, AdminToken: c.AdminToken, Limits: limits}),
+		Policy:   s.policy,
 		Pages:    web.New(),
 		Log:      s.log,
-		Version:  version,
+		Version:  s.options.Version,
 		Limits: httpserver.Limits{
 			MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
 			MaxBody: c.MaxBody,

@@ -11,7 +11,7 @@ import (
 
 // openStorage opens the journal and the history, and builds the registry over what the journal knows.
 func (s *Server) openStorage() error {
-	c := &s.config
+	c := &s.options.Config
 	options := registry.Options{
 		MaxTopics: c.MaxTopics, TopicIdle: c.TopicIdle.D(), Keep: c.KeepPlace.D(), Observe: s.observe,
 		Journal: journal.Memory{},
