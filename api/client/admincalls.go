@@ -55,60 +55,52 @@ func (c *Client) History(ctx context.Context, topic string, q HistoryQuery) ([]a
 	if err := checkTopic(topic); err != nil {
 		return nil, err
 	}
-	return c.history(ctx, q, func(before *int64, limit *int, since *time.Time) send {
-		params := &api.GetHistoryParams{Since: since, Before: before, Limit: limit, Renewals: &q.Renewals}
+	return c.history(ctx, user, q, func(p api.GetHistoryParams) send {
 		return func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
-			return a.GetHistory(ctx, topic, params, edit)
+			return a.GetHistory(ctx, topic, &p, edit)
 		}
-	}, user)
+	})
 }
 
 // AllHistory gives what happened on all topics, newest first. It needs the admin token.
 func (c *Client) AllHistory(ctx context.Context, q HistoryQuery) ([]api.HistoryEvent, error) {
-	return c.history(ctx, q, func(before *int64, limit *int, since *time.Time) send {
-		params := &api.ListHistoryParams{Since: since, Before: before, Limit: limit, Renewals: &q.Renewals}
+	return c.history(ctx, admin, q, func(p api.GetHistoryParams) send {
+		params := &api.ListHistoryParams{Since: p.Since, Before: p.Before, Limit: p.Limit, Renewals: p.Renewals}
 		return func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 			return a.ListHistory(ctx, params, edit)
 		}
-	}, admin)
+	})
 }
 
 // historyPage is how many events one request asks for at most.
 const historyPage = 1000
 
-// page is how many events to ask for when so many are there.
-func (q HistoryQuery) page(have int) int {
-	if q.Limit <= 0 {
-		return historyPage
-	}
-	return min(q.Limit-have, historyPage)
-}
-
-func (c *Client) history(ctx context.Context, q HistoryQuery, page func(*int64, *int, *time.Time) send, as role) ([]api.HistoryEvent, error) {
-	var all []api.HistoryEvent
-	var before *int64
-	var since *time.Time
+// history asks for one page after the other until q has enough.
+func (c *Client) history(ctx context.Context, as role, q HistoryQuery, page func(api.GetHistoryParams) send) ([]api.HistoryEvent, error) {
+	params := api.GetHistoryParams{Renewals: &q.Renewals}
 	if !q.Since.IsZero() {
-		since = &q.Since
+		params.Since = &q.Since
 	}
+	var all []api.HistoryEvent
 	for {
-		limit := q.page(len(all))
+		limit := historyPage
+		if q.Limit > 0 {
+			limit = min(limit, q.Limit-len(all))
+		}
+		params.Limit = &limit
 		v, err := repeat(ctx, c, floor, func(ctx context.Context) (*api.HistoryPage, error) {
-			v, _, err := call[api.HistoryPage](ctx, c, as, page(before, &limit, since))
+			v, _, err := call[api.HistoryPage](ctx, c, as, page(params))
 			return v, err
 		})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, v.Events...)
-		if q.Limit > 0 && len(all) >= q.Limit {
-			return all[:q.Limit], nil
-		}
 		next, err := strconv.ParseInt(following(v.Next, "before"), 10, 64)
-		if err != nil || len(v.Events) == 0 {
-			return all, nil // this was the last page
+		if err != nil || len(v.Events) == 0 || q.Limit > 0 && len(all) >= q.Limit {
+			return all, nil
 		}
-		before = &next
+		params.Before = &next
 	}
 }
 

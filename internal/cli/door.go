@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -49,7 +51,11 @@ func (d *door) verb(use, short string, least, most int, act action) *cobra.Comma
 		if c.service, c.where, err = d.open(c.signals.Context()); err != nil {
 			return err
 		}
-		return act(c.signals.Context(), c)
+		err = act(c.signals.Context(), c)
+		if closer, ok := c.service.(io.Closer); ok {
+			err = errors.Join(err, closer.Close())
+		}
+		return err
 	}
 	return cmd
 }
