@@ -40,7 +40,7 @@ func appendOnce(ctx context.Context, o *Options, events []Event) (err error) {
 		return err
 	}
 	w := newWriter(db)
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.close(ctx)) }()
 	batch := make([]observed, len(events))
 	for i := range events {
 		batch[i].Event = events[i]

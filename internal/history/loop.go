@@ -213,7 +213,7 @@ func (l *loop) closeWriter() {
 	if l.w == nil {
 		return
 	}
-	if err := l.w.close(); err != nil {
+	if err := l.w.close(l.ctx); err != nil {
 		l.log().Debug("history: closing", "err", err)
 	}
 	l.w = nil

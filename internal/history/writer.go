@@ -28,8 +28,9 @@ func newWriter(db *sql.DB) *writer {
 	}
 }
 
-func (w *writer) close() error {
-	conn, err := w.db.Conn(context.Background())
+// close waits for the connection, which a reader of a database in memory may have, no longer than ctx allows.
+func (w *writer) close(ctx context.Context) error {
+	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return errors.Join(err, w.db.Close())
 	}
