@@ -3,16 +3,21 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/httpserver"
+	"legible.sh/mutex/internal/web"
 )
 
 // pastEvents lets the HTTP server read the history in the wire's own terms.
 type pastEvents struct{ store *history.Store }
 
-var _ httpserver.History = pastEvents{}
+var (
+	_ httpserver.History   = pastEvents{}
+	_ httpserver.Overviews = pastEvents{}
+)
 
 // Events gives the newest events first.
 func (p pastEvents) Events(ctx context.Context, q httpserver.HistoryQuery) ([]api.HistoryEvent, error) {
@@ -22,11 +27,31 @@ func (p pastEvents) Events(ctx context.Context, q httpserver.HistoryQuery) ([]ap
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", httpserver.ErrHistory, err)
 	}
+	return apiEvents(events), nil
+}
+
+// Overview tells how all topics went.
+func (p pastEvents) Overview(ctx context.Context, since time.Time) (*web.Past, error) {
+	o, err := p.store.Overview(ctx, history.OverviewQuery{Since: since})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", httpserver.ErrHistory, err)
+	}
+	past := &web.Past{
+		Since: o.Since, Until: o.Until, Waits: web.Spread(o.Waits), Holds: web.Spread(o.Holds),
+		LongestWaits: apiEvents(o.LongestWaits), LongestHolds: apiEvents(o.LongestHolds),
+	}
+	for _, b := range o.Contention {
+		past.Contention = append(past.Contention, web.Bucket(b))
+	}
+	return past, nil
+}
+
+func apiEvents(events []history.Event) []api.HistoryEvent {
 	out := make([]api.HistoryEvent, len(events))
 	for i := range events {
 		out[i] = apiEvent(&events[i])
 	}
-	return out, nil
+	return out
 }
 
 func apiEvent(e *history.Event) api.HistoryEvent {

@@ -96,19 +96,21 @@ func (s *Server) bind() error {
 func (s *Server) handler(address config.Address) (http.Handler, error) {
 	c := &s.options.Config
 	var past httpserver.History
+	var overviews httpserver.Overviews
 	if s.history != nil {
-		past = pastEvents{s.history}
+		past, overviews = pastEvents{s.history}, pastEvents{s.history}
 	}
 	return httpserver.New(httpserver.Options{
-		Registry: s.registry,
-		History:  past,
-		Metrics:  s.metrics.Handler(),
-		Meter:    s.metrics,
-		Ready:    s.ready,
-		Policy:   s.policy,
-		Pages:    web.New(),
-		Log:      s.log,
-		Version:  s.options.Version,
+		Registry:  s.registry,
+		History:   past,
+		Overviews: overviews,
+		Metrics:   s.metrics.Handler(),
+		Meter:     s.metrics,
+		Ready:     s.ready,
+		Policy:    s.policy,
+		Pages:     web.New(),
+		Log:       s.log,
+		Version:   s.options.Version,
 		Limits: httpserver.Limits{
 			MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
 			MaxBody: c.MaxBody,

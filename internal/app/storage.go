@@ -16,7 +16,9 @@ func (s *Server) openStorage() error {
 		MaxTopics: c.MaxTopics, TopicIdle: c.TopicIdle.D(), Keep: c.KeepPlace.D(), Observe: s.observe,
 		Journal: journal.Memory{},
 	}
-	historyOptions := history.Options{MaxAge: c.HistoryAge.D(), MaxBytes: c.HistorySize, Log: s.log}
+	historyOptions := history.Options{
+		MaxAge: c.HistoryAge.D(), MaxBytes: min(c.HistorySize, history.DefaultMemoryBytes), Log: s.log,
+	}
 	var boot *journal.Boot
 	if c.DataDir != "" {
 		var err error
@@ -30,7 +32,7 @@ func (s *Server) openStorage() error {
 			return err
 		}
 		options.Journal, options.Floor, options.Topics = s.journal, boot.Floor, boot.Topics
-		historyOptions.Path = filepath.Join(c.DataDir, "history.db")
+		historyOptions.Path, historyOptions.MaxBytes = filepath.Join(c.DataDir, "history.db"), c.HistorySize
 	}
 	if c.History {
 		s.history = history.Open(historyOptions)

@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"internal/journal/*":  {"internal/lease", "internal/journal/*"},
 	"internal/history":    {"internal/lease"},
 	"internal/policy":     {"internal/lease"},
+	"internal/metrics":    {"internal/lease"},
 	"internal/web":        {"api", "."},
 	"internal/httpserver": {"api", ".", "internal/lease", "internal/policy", "internal/web", "registry", "topicactor"},
 	"internal/app":        {"*"},
