@@ -152,3 +152,14 @@ func TestTheGuardStandsApart(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.wait()
 }
+
+// TestTheCommandItselfNeedsNoGuard: the kernel's parent-death signal reaches it.
+func TestTheCommandItselfNeedsNoGuard(t *testing.T) {
+	s := start(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000")})
+	leader, guard := s.pid("leader"), s.guard()
+	syscall.Kill(guard, syscall.SIGSTOP)
+	s.signal(syscall.SIGKILL)
+	s.ends(leader)
+	syscall.Kill(guard, syscall.SIGCONT)
+	s.ends(guard)
+}

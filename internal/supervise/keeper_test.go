@@ -217,6 +217,25 @@ func TestStopWaitsForTheCallThatIsOut(t *testing.T) {
 	})
 }
 
+// TestStopWaitsForACallThatOutlivedTheLoss: a lease that is lost may yet be released, and not beside a renewal.
+func TestStopWaitsForACallThatOutlivedTheLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := bubbleNow()
+		var returned atomic.Bool
+		k := keepIn(t, &fakeLease{renew: func(context.Context) (Renewal, error) {
+			time.Sleep(begun.Add(54*sec + 300*time.Millisecond).Sub(bubbleNow()))
+			returned.Store(true)
+			return Renewal{}, nil
+		}})
+		if r, came := next(k, begun); r.kind != reportOverdue || came != 54*sec || returned.Load() {
+			t.Errorf("kind %v after %v", r.kind, came)
+		}
+		if k.stop(sec); !returned.Load() {
+			t.Error("did not wait")
+		}
+	})
+}
+
 func TestRelease(t *testing.T) {
 	fail := func(n int, then error) func(context.Context) error {
 		return func(context.Context) error {

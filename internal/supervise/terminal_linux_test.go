@@ -121,6 +121,15 @@ func TestThePromptOfACommandIsAnswered(t *testing.T) {
 	s.shows("code 3")
 }
 
+// TestTheTerminalIsGivenBack to a script, which would not take it by itself as a job-control shell does.
+func TestTheTerminalIsGivenBack(t *testing.T) {
+	s := shell(t, order{Argv: script("echo begun")})
+	s.keys("sh -c '$DIR/run; echo asking; read name; echo hello, $name'\n")
+	s.shows("asking\r\n")
+	s.keys("Ada\n")
+	s.shows("hello, Ada")
+}
+
 func TestTheInterruptKeyEndsTheCommand(t *testing.T) {
 	s := shell(t, order{Argv: script("echo begun; exec sleep 1000")})
 	s.keys("$DIR/run\n")
@@ -137,15 +146,14 @@ func TestTheInterruptKeyEndsTheCommand(t *testing.T) {
 // TestTheInterruptKeyIsTheCommandsOwn: one that makes use of it goes on.
 func TestTheInterruptKeyIsTheCommandsOwn(t *testing.T) {
 	s := shell(t, order{
-		Argv: []string{"bash", "-c", `trap "echo caught" INT; echo begun; read x; echo "got $x"; exit 4`}, Grace: 200 * time.Millisecond,
+		Argv: []string{"bash", "-c", `trap "echo caught" INT; echo begun; until [ -e $DIR/stop ]; do sleep 0.05; done; exit 4`}, Grace: 200 * time.Millisecond,
 	})
 	s.keys("$DIR/run\n")
 	s.shows("begun")
 	s.keys(ctrlC)
 	s.shows("caught")
 	time.Sleep(300 * time.Millisecond) // more than the grace: nothing was to end
-	s.keys("more\n")
-	s.shows("got more")
+	create(t, s.dir, "stop")
 	s.shows("ready> ")
 	s.keys("echo code $?\n")
 	s.shows("code 4")

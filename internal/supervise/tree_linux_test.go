@@ -95,6 +95,17 @@ func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
 	s.endedBeforeRelease()
 }
 
+// TestWhatIgnoresAnInterruptIsToldToEnd: a shell's background children ignore it, and outlive the shell that does not.
+func TestWhatIgnoresAnInterruptIsToldToEnd(t *testing.T) {
+	s := start(t, order{Argv: script("sleep 1000 & echo $! > $DIR/child.pid; wait"), Grace: 10 * time.Minute})
+	child := s.pid("child")
+	s.signal(syscall.SIGINT)
+	if code := s.wait(); code != 130 || alive(child) {
+		t.Errorf("exit %d, child alive: %v", code, alive(child))
+	}
+	s.endedBeforeRelease()
+}
+
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
 	s := start(t, order{Argv: family("trap 'touch $DIR/heard' INT; while :; do sleep 0.02; done"), Grace: 10 * time.Minute})
 	s.family()
@@ -169,9 +180,12 @@ func TestAStopAndAContinueOfTheCommandChangeNothing(t *testing.T) {
 }
 
 func TestAStoppedCommandEndsOnTerm(t *testing.T) {
-	s := start(t, order{Argv: script("trap 'exit 4' TERM; echo $$ > $DIR/leader.pid; while :; do sleep 0.1; done")})
+	s := start(t, order{Argv: script("trap 'exit 4' TERM; echo $$ > $DIR/leader.pid; while :; do sleep 0.1; done"), TTL: 3 * time.Second})
 	pid := s.pid("leader")
 	syscall.Kill(pid, syscall.SIGSTOP)
+	s.eventually("it is stopped", func() bool { return state(pid) == 'T' })
+	before := len(s.events())
+	s.eventually("the run has seen that", func() bool { return len(s.events()) > before+1 })
 	s.signal(syscall.SIGTERM)
 	if code := s.wait(); code != 4 {
 		t.Errorf("exit %d", code)
