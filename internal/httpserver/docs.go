@@ -2,10 +2,13 @@ package httpserver
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	mutex "legible.sh/mutex"
+	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/web"
 )
@@ -15,7 +18,7 @@ func (s *Server) GetHelp(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Vary"] = varyAccept
 	switch preferred(r.Header["Accept"], typeText, typeHTML, typeMarkdown) {
 	case typeHTML:
-		s.page(w, r, func(b *bytes.Buffer) error { return s.options.Pages.Home(b, s.base(r)) })
+		s.page(w, r, func(b *buffer) error { return s.options.Pages.Home(b, s.base(r)) })
 	case typeMarkdown:
 		s.GetReadme(w, r)
 	default:
@@ -57,28 +60,46 @@ func (s *Server) topicPage(w http.ResponseWriter, r *http.Request, topic lease.T
 		s.fail(w, r, err)
 		return
 	}
-	s.page(w, r, func(b *bytes.Buffer) error {
-		return s.options.Pages.Topic(b, s.base(r), apiStatus(topic, &answer.Status))
-	})
+	t := web.Topic{Base: s.base(r), Now: time.Now(), Status: apiStatus(topic, &answer.Status)}
+	t.Events, t.Note = s.recent(r.Context(), topic)
+	s.page(w, r, func(b *buffer) error { return s.options.Pages.Topic(b, t) })
 }
 
+// recentEvents is how many a topic's page shows.
+const recentEvents = 50
+
+// recent gives what happened on a topic lately, or why that cannot be told.
+func (s *Server) recent(ctx context.Context, topic lease.Topic) ([]api.HistoryEvent, string) {
+	if s.options.History == nil {
+		return nil, noteOff
+	}
+	events, err := s.options.History.Events(ctx, HistoryQuery{Topic: string(topic), Limit: recentEvents})
+	if err != nil {
+		return nil, noteFail
+	}
+	return events, ""
+}
+
+// buffer is what a page is rendered into.
+type buffer = bytes.Buffer
+
 // page sends what was rendered, or an error and nothing of it.
-func (s *Server) page(w http.ResponseWriter, r *http.Request, render func(*bytes.Buffer) error) {
-	var b bytes.Buffer
+func (s *Server) page(w http.ResponseWriter, r *http.Request, render func(*buffer) error) {
+	s.pageWith(w, r, http.StatusOK, render)
+}
+
+func (s *Server) pageWith(w http.ResponseWriter, r *http.Request, status int, render func(*buffer) error) {
+	var b buffer
 	if err := render(&b); err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	web.Headers(w.Header())
+	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // a reader who hangs up needs no answer
 }
 
 var static = http.StripPrefix("/-/", web.Static())
-
-func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	static.ServeHTTP(w, r)
-}
 
 // base is this server's URL as its clients know it, without a slash at the end.
 func (s *Server) base(r *http.Request) string { return string(s.appendBase(nil, r)) }
@@ -96,7 +117,12 @@ func (s *Server) appendBase(b []byte, r *http.Request) []byte {
 }
 
 // GetDocs shows the contract as a page.
-func (s *Server) GetDocs(w http.ResponseWriter, r *http.Request) { s.optional(w, r, nil) }
+func (s *Server) GetDocs(w http.ResponseWriter, r *http.Request) { s.options.Pages.Reference(w, r) }
 
-// GetDashboard shows all topics on one page.
-func (s *Server) GetDashboard(w http.ResponseWriter, r *http.Request) { s.optional(w, r, nil) }
+// mountPages adds the paths that only browsers use: they are no part of the contract.
+func (s *Server) mountPages() {
+	s.mux.Handle("GET /-/static/{file}", static)
+	s.mux.HandleFunc("GET /-/sign-in", s.toDashboard)
+	s.mux.HandleFunc("POST /-/sign-in", s.signIn)
+	s.mux.HandleFunc("POST /-/sign-out", s.signOut)
+}

@@ -29,16 +29,17 @@ type Limits struct {
 
 // Options are what a server is made of. Registry, Policy and Log must be set.
 type Options struct {
-	Registry *registry.Registry
-	Policy   *policy.Policy
-	History  History      // nil: the history calls answer UNSUPPORTED
-	Metrics  http.Handler // nil: /-/metrics answers UNSUPPORTED
-	Meter    Meter        // nil: requests are not counted
-	MCP      http.Handler // nil: /-/mcp answers UNSUPPORTED
-	Pages    *web.Pages
-	Ready    func() error // nil: ready as soon as it serves
-	Log      *slog.Logger
-	Version  string
+	Registry  *registry.Registry
+	Policy    *policy.Policy
+	History   History      // nil: the history calls answer UNSUPPORTED
+	Overviews Overviews    // nil: the dashboard shows no past
+	Metrics   http.Handler // nil: /-/metrics answers UNSUPPORTED
+	Meter     Meter        // nil: requests are not counted
+	MCP       http.Handler // nil: /-/mcp answers UNSUPPORTED
+	Pages     *web.Pages
+	Ready     func() error // nil: ready as soon as it serves
+	Log       *slog.Logger
+	Version   string
 
 	Limits       Limits
 	BodyTimeout  time.Duration // for a client to send a request's body
@@ -62,6 +63,9 @@ type Server struct {
 	origins *http.CrossOriginProtection
 	cors    map[string]bool
 	mux     *http.ServeMux
+
+	sessions sessions // of the pages
+	pasts    pasts    // likewise
 }
 
 var _ api.ServerInterface = (*Server)(nil)
@@ -78,7 +82,7 @@ func New(o Options) (*Server, error) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		s.mux.HandleFunc(method+" /-/mcp", s.mcp)
 	}
-	s.mux.HandleFunc("GET /-/static/{file}", s.static)
+	s.mountPages()
 	s.mux.HandleFunc("/", s.noRoute)
 	return s, nil
 }
