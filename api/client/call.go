@@ -107,6 +107,9 @@ func (c *Client) edit(as role) api.RequestEditorFn {
 	}
 	return func(_ context.Context, r *http.Request) error {
 		r.Header.Set("User-Agent", c.userAgent)
+		if c.traceParent != "" {
+			r.Header.Set("Traceparent", c.traceParent)
+		}
 		r.Header.Set("Accept", "application/json")
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)

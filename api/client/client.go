@@ -23,6 +23,7 @@ type Client struct {
 
 	token, adminToken string
 	userAgent         string
+	traceParent       string
 	giveUp            time.Duration
 	now               func() instant
 }
@@ -55,6 +56,12 @@ func WithHTTPClient(h *http.Client) Option {
 // WithUserAgent says which program calls; "mutex-go" else.
 func WithUserAgent(name string) Option {
 	return func(s *settings) { s.client.userAgent = name }
+}
+
+// WithTraceParent sends a W3C trace context with every request, so that a server that traces joins the caller's trace.
+// A program that makes spans of its own rather gives [WithHTTPClient] a transport that carries them.
+func WithTraceParent(parent string) Option {
+	return func(s *settings) { s.client.traceParent = parent }
 }
 
 // WithGiveUp bounds the time that [Client.Acquire] takes after its context has ended to give up its place or its

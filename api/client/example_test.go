@@ -20,7 +20,7 @@ func server() (url string, stop func()) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := app.New(c, slog.New(slog.DiscardHandler), "test")
+	s, err := app.New(app.Options{Config: c, Log: slog.New(slog.DiscardHandler), Version: "test"})
 	if err != nil {
 		panic(err)
 	}

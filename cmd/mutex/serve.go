@@ -44,9 +44,16 @@ Every setting is a flag and a variable; the flag wins. Durations are seconds or 
 		defer signal.Stop(reload)
 		return app.Serve(ctx, app.Options{
 			Config: c, Log: logger(c, cmd.ErrOrStderr()), Version: cli.Version(), Dirs: userDirs(), Reload: reload,
+			Tracing: tracing(),
 		})
 	}
 	return cmd
+}
+
+// tracing tells whether the standard variables name a collector for spans.
+func tracing() bool {
+	return os.Getenv("OTEL_SDK_DISABLED") != "true" && os.Getenv("OTEL_TRACES_EXPORTER") != "none" &&
+		(os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
 }
 
 // environment is this process's, as a map.

@@ -143,5 +143,8 @@ func (s *Server) close(ctx context.Context) error {
 			failed = errors.Join(failed, fmt.Errorf("history: %w", err))
 		}
 	}
+	if s.tracer != nil {
+		failed = errors.Join(failed, s.tracer.Stop(ctx))
+	}
 	return errors.Join(failed, s.closeAccess())
 }

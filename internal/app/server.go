@@ -14,6 +14,7 @@ import (
 	"legible.sh/mutex/internal/journal"
 	"legible.sh/mutex/internal/metrics"
 	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/internal/tracing"
 	"legible.sh/mutex/internal/web"
 	"legible.sh/mutex/registry"
 )
@@ -25,6 +26,7 @@ type Options struct {
 	Version string
 	Dirs    policy.Dirs      // where the admin token of a local server is kept
 	Reload  <-chan os.Signal // each value makes the server read its policy file again
+	Tracing bool             // send spans to where the OTEL_* variables say
 }
 
 // Server is a server that is bound and ready to run.
@@ -38,7 +40,8 @@ type Server struct {
 	history   *history.Store    // nil: switched off
 	registry  *registry.Registry
 	listener  net.Listener
-	profiler  *profiler // nil: off
+	profiler  *profiler       // nil: off
+	tracer    *tracing.Tracer // nil: off
 	http      *http.Server
 	base      context.Context // of every request
 	cancel    context.CancelCauseFunc
@@ -79,6 +82,12 @@ func (s *Server) bind() error {
 	handler, err := s.handler(address)
 	if err != nil {
 		return err
+	}
+	if s.options.Tracing {
+		if s.tracer, err = tracing.Start(s.base, s.options.Version); err != nil {
+			return err
+		}
+		handler = s.tracer.Wrap(handler)
 	}
 	s.http = &http.Server{
 		Handler:           handler,

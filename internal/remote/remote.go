@@ -19,6 +19,7 @@ type Options struct {
 	Token      string // sent with every call; "" for none
 	AdminToken string // sent with the calls that need the admin's; "" for none
 	UserAgent  string
+	Trace      string // a W3C traceparent that the server's spans join; "" for none
 }
 
 // giveUp is how long a command that was interrupted while it queued takes to leave the queue.
@@ -27,7 +28,7 @@ const giveUp = 80 * time.Millisecond
 // Open gives the server at url. Nothing is sent yet.
 func Open(url string, o Options) (*Remote, error) {
 	c, err := client.New(url, client.WithToken(o.Token), client.WithAdminToken(o.AdminToken),
-		client.WithUserAgent(o.UserAgent), client.WithGiveUp(giveUp))
+		client.WithUserAgent(o.UserAgent), client.WithTraceParent(o.Trace), client.WithGiveUp(giveUp))
 	if err != nil {
 		return nil, usage(plain(err))
 	}
