@@ -2,6 +2,7 @@ package journal
 
 import (
 	"log/slog"
+	"runtime"
 	"time"
 
 	"legible.sh/mutex/internal/journal/disk"
@@ -87,6 +88,7 @@ func (c *committer) run() error {
 	for {
 		select {
 		case <-c.ready():
+			runtime.Gosched() // whoever is about to append does so first: fewer, larger commits where there is a crowd
 			c.commitWaiting()
 		case <-c.refuse.timer.C:
 			c.refuse.set = false
