@@ -49,8 +49,13 @@ type request struct {
 	duration prometheus.Observer
 }
 
-// Durations from a tenth of a millisecond to five minutes, the longest wait: each three times the one before.
-var durations = prometheus.ExponentialBuckets(0.0001, 3, 14)
+// Buckets, in seconds: requests and waits from a tenth of a millisecond to five minutes, the longest wait; holds up to a
+// day; commits from a fast disk's to a stuck one's.
+var (
+	durations = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 60, 300}
+	holds     = []float64{.01, .1, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400}
+	commits   = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5}
+)
 
 // New makes the collectors, Go's own among them.
 func New() *Metrics {
@@ -63,15 +68,14 @@ func New() *Metrics {
 			Name: "mutex_http_request_duration_seconds", Buckets: durations,
 			Help: "Time from a request's header to its answer, by route; a long poll's wait included.",
 		}, []string{"route"}),
-		watchers: gauge("mutex_watchers", "Event streams that are open."),
-		grants:   counter("mutex_grants_total", "Leases granted."),
-		renewed:  counter("mutex_renewals_total", "Leases renewed."),
-		waits:    histogram("mutex_wait_seconds", "How long grants had waited in a queue; those that did not wait are left out.", durations),
-		holds: histogram("mutex_hold_seconds", "How long leases were held, however they ended.",
-			prometheus.ExponentialBuckets(0.01, 4, 12)),
+		watchers:      gauge("mutex_watchers", "Event streams that are open."),
+		grants:        counter("mutex_grants_total", "Leases granted."),
+		renewed:       counter("mutex_renewals_total", "Leases renewed."),
+		waits:         histogram("mutex_wait_seconds", "How long grants had waited in a queue; those that did not wait are left out.", durations),
+		holds:         histogram("mutex_hold_seconds", "How long leases were held, however they ended.", holds),
 		commitRecords: histogram("mutex_journal_commit_records", "Records in one commit of the journal.", prometheus.ExponentialBuckets(1, 2, 12)),
 		commitBytes:   counter("mutex_journal_written_bytes_total", "Bytes written to the journal by commits."),
-		commitSeconds: histogram("mutex_journal_commit_seconds", "How long a commit of the journal took, its sync included.", prometheus.ExponentialBuckets(0.00005, 2, 16)),
+		commitSeconds: histogram("mutex_journal_commit_seconds", "How long a commit of the journal took, its sync included.", commits),
 	}
 	ends := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mutex_lease_ends_total", Help: "Leases that ended, by how: released, expired or forced.",
