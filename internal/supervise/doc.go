@@ -18,7 +18,7 @@
 //   - A lease counts as lost when the service says so, or when nothing was confirmed until a margin before the
 //     deadline; the deadline counts from when the last confirmed request was sent, on a clock that goes on while the
 //     machine sleeps. A process that was stopped past it knows before it asks anyone.
-//   - On loss the tree is told to end at the margin and killed at the deadline at the latest.
+//   - On loss the tree is told to end at the margin and killed just before the deadline at the latest.
 //   - The lease is released only when the command and, where they must end, its processes are gone, and never while
 //     a renewal is out.
 //   - A process id is signalled only while it cannot be another's: the command's group while the command is not

@@ -51,7 +51,7 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// The command ignores TERM, as some of its children do: asking does not end them.
 			s := command(t, order{
-				Argv: family("cat /proc/self/cgroup; trap '' TERM; while :; do sleep 0.1; done"), Special: special,
+				Argv: family("cat /proc/self/cgroup; trap '' TERM", forever), Special: special,
 				TTL: time.Hour, Grace: 300 * time.Millisecond,
 			})
 			s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -100,7 +100,7 @@ func TestAKilledRunThatWasStoppedPastTheDeadline(t *testing.T) {
 }
 
 func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
-	s := start(t, order{Argv: family("wait"), TTL: time.Hour, Grace: 300 * time.Millisecond})
+	s := start(t, order{Argv: family("", "wait"), TTL: time.Hour, Grace: 300 * time.Millisecond})
 	leader, pids := s.family()
 	first := s.guard()
 	syscall.Kill(first, syscall.SIGKILL)
@@ -115,7 +115,7 @@ func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
 }
 
 func TestTheGuardEndsWithTheRunAndTouchesNothing(t *testing.T) {
-	s := start(t, order{Argv: family("until [ -e $DIR/stop ]; do sleep 0.05; done")})
+	s := start(t, order{Argv: family("", "until [ -e $DIR/stop ]; do sleep 0.05; done")})
 	_, pids := s.family()
 	guard := s.guard()
 	create(t, s.dir, "stop")

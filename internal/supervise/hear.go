@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"errors"
-	"time"
 )
 
 // hear takes in what the keeper has to say of the lease.
@@ -26,7 +25,8 @@ func (r *run) renewed(renewal Renewal) {
 	switch {
 	case renewal.Reclaimed:
 		kind = Reclaimed
-		r.words.warn("the lease had been cleared and was taken back: the fence is %d now, the command still has the one before", r.fence)
+		r.words.warn("the lease had been cleared and was taken back: the fence is %d now, "+
+			"the command still has the one before", r.fence)
 	case r.shaky && r.tree != nil:
 		r.words.note("renewed again")
 	}
@@ -121,6 +121,10 @@ func (r *run) endByMaxHold(at Instant) {
 	r.keeper.cancel()
 	r.reports = nil
 	r.outcome.Cause = CauseMaxHold
-	r.words.warn("the lease was held for %s, the longest allowed; ending the command", r.config.MaxHold.Round(time.Millisecond))
-	r.end(termSignal, min(at.Add(r.config.Grace), r.terms.killBy))
+	r.words.warn("the lease was held for %s, the longest allowed; ending the command", r.config.MaxHold)
+	killAt := at.Add(r.config.Grace)
+	if !r.outcome.Lost { // else the command goes on without a lease, and no deadline is left to keep
+		killAt = min(killAt, r.terms.killBy)
+	}
+	r.end(termSignal, killAt)
 }

@@ -29,7 +29,8 @@ func (r *run) stopped() {
 
 // suspend stops this process and its group as the stop key would have.
 func (r *run) suspend() {
-	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s", seconds(r.terms.stopAt.Sub(now())))
+	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s",
+		seconds(r.terms.stopAt.Sub(now())))
 	r.words.flush(50 * time.Millisecond)
 	r.suspended = true
 	r.term.suspend()

@@ -81,10 +81,18 @@ func (r *run) onTime() {
 		r.tree.killHook(r.hook.pid)
 	}
 	if r.exited && r.restMustEnd() {
-		r.rest = r.tree.members()
+		r.look()
 	}
 	if r.ending != nil && at >= r.ending.killAt && !r.over() {
 		r.killTree(at)
+	}
+}
+
+// look sees what is left of the tree. A process that was born while /proc was being read may be missed, so nothing is
+// taken for gone on one look.
+func (r *run) look() {
+	if r.rest = r.tree.members(); len(r.rest) == 0 {
+		r.rest = r.tree.members()
 	}
 }
 

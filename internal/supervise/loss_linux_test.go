@@ -13,7 +13,7 @@ import (
 )
 
 func TestARefusedRenewalEndsTheWholeTree(t *testing.T) {
-	s := start(t, order{Argv: family("wait"), TTL: 3 * time.Second, Grace: 300 * time.Millisecond})
+	s := start(t, order{Argv: family("", "wait"), TTL: 3 * time.Second, Grace: 300 * time.Millisecond})
 	leader, pids := s.family()
 	s.mode("lost")
 	s.wait()
@@ -160,7 +160,7 @@ func TestAHookThatHangsIsEnded(t *testing.T) {
 }
 
 func TestMaxHold(t *testing.T) {
-	s := start(t, order{Argv: family("wait"), MaxHold: 500 * time.Millisecond, Grace: 300 * time.Millisecond})
+	s := start(t, order{Argv: family("", "wait"), MaxHold: 500 * time.Millisecond, Grace: 300 * time.Millisecond})
 	s.family()
 	s.wait()
 	if o := s.outcome(); o.Cause != supervise.CauseMaxHold || o.Lost {

@@ -178,7 +178,8 @@ func (r *run) finish() {
 	case !r.outcome.Lost:
 		r.giveBack()
 	case r.shaky && r.left() > 0:
-		_ = releaseOnce(r.ctx, r.config.Lease, true, r.left()) // lost is said already; this spares others the rest
+		// That it is lost has been said. If it lives on at the service, this spares others the rest of it.
+		_ = releaseOnce(r.ctx, r.config.Lease, true, min(r.left(), time.Second))
 	}
 	r.term.passOn(r.keyed)
 }

@@ -130,8 +130,8 @@ func (t *tree) reap() {
 	t.pinned = false
 }
 
-// stats lists what runs of the tree beside the zombies: every descendant of this process that is not its guard, its hook or a
-// child from before, and what is in the control group.
+// stats lists what runs of the tree, less the zombies: every descendant of this process that is not its guard, its
+// hook or a child from before, and what is in the control group.
 func (t *tree) stats() []stat {
 	var found []stat
 	if t.sys.walk {

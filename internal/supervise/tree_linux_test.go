@@ -15,16 +15,21 @@ import (
 )
 
 // family is a script whose processes note their pids: the command itself, a child that ignores TERM, INT and HUP,
-// an orphan in a session of its own, and an orphan that ignores TERM too. tail is what the command does then.
-func family(tail string) []string {
+// an orphan in a session of its own, and an orphan that ignores TERM too. The command itself notes its pid last, when it
+// has run setup; tail is what it does then.
+func family(setup, tail string) []string {
 	return script(`
 		note() { echo $$ > $DIR/$1.tmp; mv $DIR/$1.tmp $DIR/$1.pid; }
 		sh -c 'trap "" TERM INT HUP; echo $$ > $DIR/stubborn.pid; exec sleep 1000' &
 		setsid sh -c 'echo $$ > $DIR/session.pid; exec sleep 1000' &
 		(setsid sh -c 'trap "" TERM; echo $$ > $DIR/orphan.pid; exec sleep 1000' &)
+		` + setup + `
 		note leader
 		` + tail)
 }
+
+// forever is a tail that ends by a signal only.
+const forever = "while :; do sleep 0.02; done"
 
 var relatives = []string{"stubborn", "session", "orphan"}
 
@@ -47,20 +52,20 @@ func (s *supervised) endedBeforeRelease() {
 
 func TestASignalEndsTheWholeTreeBeforeTheRelease(t *testing.T) {
 	for _, c := range []struct {
-		sig  syscall.Signal
-		tail string
-		code int
+		sig         syscall.Signal
+		setup, tail string
+		code        int
 	}{
-		{syscall.SIGTERM, "wait", 143},
-		{syscall.SIGINT, "wait", 130},
-		{syscall.SIGQUIT, "wait", 131},
-		{syscall.SIGHUP, "wait", 129},
-		{syscall.SIGUSR1, "wait", 138}, // the command dies of it, and what it leaves must not stay
-		{syscall.SIGTERM, "trap '' TERM; while :; do sleep 0.1; done", 137},
-		{syscall.SIGTERM, "trap 'exit 3' TERM; while :; do sleep 0.1; done", 3},
+		{syscall.SIGTERM, "", "wait", 143},
+		{syscall.SIGINT, "", "wait", 130},
+		{syscall.SIGQUIT, "", "wait", 131},
+		{syscall.SIGHUP, "", "wait", 129},
+		{syscall.SIGUSR1, "", "wait", 138}, // the command dies of it, and what it leaves must not stay
+		{syscall.SIGTERM, "trap '' TERM", forever, 137},
+		{syscall.SIGTERM, "trap 'exit 3' TERM", forever, 3},
 	} {
-		t.Run(c.sig.String()+" "+c.tail, func(t *testing.T) {
-			s := start(t, order{Argv: family(c.tail), Grace: 300 * time.Millisecond})
+		t.Run(c.sig.String()+" "+c.setup, func(t *testing.T) {
+			s := start(t, order{Argv: family(c.setup, c.tail), Grace: 300 * time.Millisecond})
 			leader, pids := s.family()
 			s.signal(c.sig)
 			if code := s.wait(); code != c.code {
@@ -81,7 +86,7 @@ func TestASignalEndsTheWholeTreeBeforeTheRelease(t *testing.T) {
 
 // TestWithoutAControlGroup needs root, to hide the control groups.
 func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
-	s := command(t, order{Special: "bare", Argv: family("wait"), Grace: 300 * time.Millisecond})
+	s := command(t, order{Special: "bare", Argv: family("", "wait"), Grace: 300 * time.Millisecond})
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatalf("this test needs to unshare the mount namespace (root): %v", err)
@@ -107,7 +112,7 @@ func TestWhatIgnoresAnInterruptIsToldToEnd(t *testing.T) {
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
-	s := start(t, order{Argv: family("trap 'touch $DIR/heard' INT; while :; do sleep 0.02; done"), Grace: 10 * time.Minute})
+	s := start(t, order{Argv: family("trap 'touch $DIR/heard' INT", forever), Grace: 10 * time.Minute})
 	s.family()
 	s.signal(syscall.SIGINT)
 	s.eventually("the first is heard", func() bool { return exists(s.dir + "/heard") })
@@ -193,7 +198,7 @@ func TestAStoppedCommandEndsOnTerm(t *testing.T) {
 }
 
 func TestLeftoversAreNamedAndLeft(t *testing.T) {
-	s := start(t, order{Argv: family("exit 9")})
+	s := start(t, order{Argv: family("", "exit 9")})
 	if code := s.wait(); code != 9 {
 		t.Errorf("exit %d", code)
 	}
@@ -216,7 +221,7 @@ func TestLeftoversAreNamedAndLeft(t *testing.T) {
 }
 
 func TestLeftoversAreKilledWhenAsked(t *testing.T) {
-	s := start(t, order{Argv: family("exit 9"), Leftovers: supervise.KillThem, Grace: 200 * time.Millisecond})
+	s := start(t, order{Argv: family("", "exit 9"), Leftovers: supervise.KillThem, Grace: 200 * time.Millisecond})
 	if code := s.wait(); code != 9 {
 		t.Errorf("exit %d", code)
 	}
@@ -224,7 +229,7 @@ func TestLeftoversAreKilledWhenAsked(t *testing.T) {
 }
 
 func TestLeftoversAreAwaitedWhenAsked(t *testing.T) {
-	s := start(t, order{Argv: family("exit 9"), Leftovers: supervise.AwaitThem, TTL: 3 * time.Second})
+	s := start(t, order{Argv: family("", "exit 9"), Leftovers: supervise.AwaitThem, TTL: 3 * time.Second})
 	leader, pids := s.family()
 	s.ends(leader)
 	before := len(s.logged("renewed"))
@@ -261,7 +266,7 @@ func TestAnOpenStdoutDoesNotDelayTheReturn(t *testing.T) {
 
 // TestChildrenFromBeforeAreNotTheCommands: a shell that turns itself into the supervisor leaves it its children.
 func TestChildrenFromBeforeAreNotTheCommands(t *testing.T) {
-	s := command(t, order{Argv: family("wait"), Grace: 100 * time.Millisecond})
+	s := command(t, order{Argv: family("", "wait"), Grace: 100 * time.Millisecond})
 	self := s.cmd.Path
 	s.cmd.Path = "/bin/sh"
 	s.cmd.Args = []string{"sh", "-c", `sleep 1000 & echo $! > $0/before.pid; exec "$1"`, s.dir, self}
@@ -287,7 +292,7 @@ func TestThreadsThatEndDoNotEndTheCommand(t *testing.T) {
 // TestAsTheFirstProcessOfAContainer needs root, or user namespaces.
 func TestAsTheFirstProcessOfAContainer(t *testing.T) {
 	prepare := func(tail string) *supervised {
-		s := command(t, order{Special: "pid1", Argv: family(tail), Grace: 200 * time.Millisecond})
+		s := command(t, order{Special: "pid1", Argv: family("", tail), Grace: 200 * time.Millisecond})
 		s.apart = true
 		s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 		if os.Getuid() != 0 {

@@ -114,8 +114,8 @@ func (t *tree) spawnHook(c Command) (pid int, err error) {
 // killHook ends a hook that takes too long.
 func (t *tree) killHook(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// startGuard starts the guard, which ends the tree if this process is killed, if this program can be one. Without it the
-// parent-death signal still reaches the command itself.
+// startGuard starts the guard, which ends the tree if this process is killed. A program that cannot be one goes
+// without; the parent-death signal still reaches the command itself.
 func (t *tree) startGuard() {
 	g, err := startGuard(t.guardOrder())
 	if err != nil {
