@@ -86,7 +86,10 @@ func TestLeaseIsLostWhenNothingConfirmsIt(t *testing.T) {
 		"no answer":     hang,
 		"a bare 404":    func(*http.Request) (*http.Response, error) { return reply(404, "not found") },
 		"a bad token":   func(*http.Request) (*http.Response, error) { return refuse(401, "UNAUTHORIZED") },
-		"stopping":      func(*http.Request) (*http.Response, error) { return refuse(503, "SHUTDOWN") },
+		"no topic in it": func(*http.Request) (*http.Response, error) {
+			return reply(404, `{"error":"e","code":"NOT_FOUND","hint":"h"}`)
+		},
+		"stopping": func(*http.Request) (*http.Response, error) { return refuse(503, "SHUTDOWN") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -96,6 +96,36 @@ func TestWatchLeavesAStreamThatFellSilent(t *testing.T) {
 	})
 }
 
+func TestAHeartbeatKeepsAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(func(r *http.Request, _ int) (*http.Response, error) {
+			out, in := io.Pipe()
+			context.AfterFunc(r.Context(), func() { _ = in.CloseWithError(r.Context().Err()) })
+			go func() {
+				_, err := io.WriteString(in, statusEvent)
+				for i := 0; err == nil && i < 10; i++ {
+					time.Sleep(25 * time.Second)
+					_, err = io.WriteString(in, ": hb\n\n")
+				}
+				_, _ = io.WriteString(in, change("e-2", "grant"))
+				_ = in.Close()
+			}()
+			return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{}, Body: out}, nil
+		})
+		for e, err := range f.client(t).Watch(t.Context(), "t") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == client.EventGrant || len(f.requests()) > 1 {
+				break
+			}
+		}
+		if n := len(f.requests()); n != 1 {
+			t.Errorf("%d connections", n)
+		}
+	})
+}
+
 func TestWatchEndsWithARefusalOrItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(func(*http.Request, int) (*http.Response, error) { return refuse(403, "FORBIDDEN") })
