@@ -244,6 +244,9 @@ func (b builder) schema(name string, s schema) schemaView {
 	return v
 }
 
+// mostInCurl is how many parameters of a query an example has room for: the first ones matter most.
+const mostInCurl = 2
+
 // curl is the operation as a command, with what its parameters have for examples.
 func (v *operationView) curl() string {
 	path := v.Path
@@ -252,7 +255,7 @@ func (v *operationView) curl() string {
 		switch {
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", p.Example)
-		case p.In == "query" && p.Example != "":
+		case p.In == "query" && p.Example != "" && len(query) < mostInCurl:
 			query = append(query, p.Name+"="+strings.ReplaceAll(p.Example, " ", "%20"))
 		}
 	}

@@ -49,7 +49,7 @@ func newCharts(p *Past) *charts {
 		c.Part = p.Until.Sub(p.Since) / time.Duration(n)
 	}
 	layout := time.TimeOnly[:len("15:04")]
-	if p.Until.Sub(p.Since) > 24*time.Hour {
+	if p.Until.Sub(p.Since) > 25*time.Hour { // a day, and the moment it took
 		layout = "Jan 2"
 	}
 	c.From = p.Since.UTC().Format(layout)

@@ -228,10 +228,10 @@ func (v dashboardView) Order() string {
 // SpanName is the span of time as the URL says it.
 func (v dashboardView) SpanName() string { return spanNames[v.Choice.Span] }
 
-// When is a time of the past, as exactly as its span calls for.
+// When is a time of the past: to the second on the day of the page, else to the minute.
 func (v dashboardView) When(t api.Time) string {
-	if v.Choice.Span > 24*time.Hour || v.Now.Sub(t.Time) > 12*time.Hour {
+	if day(t) != day(api.Time{Time: v.Now}) {
 		return t.UTC().Format("Jan 2 15:04")
 	}
-	return t.UTC().Format("15:04:05")
+	return clock(t)
 }

@@ -96,6 +96,8 @@ func queue(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	topic, _, _ := strings.Cut(url, "?")
+	before := waiting(t, topic)
 	ended := make(chan struct{})
 	go func() { // ends with ctx, in the cleanup
 		defer close(ended)
@@ -107,8 +109,6 @@ func queue(t *testing.T, url string) {
 		cancel()
 		<-ended
 	})
-	topic, _, _ := strings.Cut(url, "?")
-	before := waiting(t, topic)
 	eventually(t, "the waiter stands in the queue", func() bool { return waiting(t, topic) > before })
 }
 

@@ -17,9 +17,9 @@ function told(method, path, headers, status, text) {
   wire.textContent = `curl${verb}${flags} '${demo.dataset.base}${path}'\n` + (status ? `\n${status}\n${text}` : "\n…");
 }
 
-async function call(method, path, headers = {}) {
+async function call(method, path, headers, signal) {
   told(method, path, headers);
-  const answer = await fetch("." + path, { method, headers: { ...headers, Accept: "application/json" } });
+  const answer = await fetch("." + path, { method, signal, headers: { ...headers, Accept: "application/json" } });
   const text = (await answer.text()).trimEnd();
   told(method, path, headers, answer.status, text);
   try {
@@ -66,6 +66,7 @@ class Worker {
   async acquire() {
     this.topic = encodeURIComponent(topic.value).replaceAll("%3A", ":");
     this.key = random(16);
+    this.wait = new AbortController();
     const key = this.key;
     this.show("waiting");
     this.say("asks for it");
@@ -73,7 +74,7 @@ class Worker {
     try {
       for (;;) {
         const path = `/${this.topic}?ttl=${ttl}&wait=${slice}&name=${this.name}`;
-        const { status, body } = await call("POST", path, { "Idempotency-Key": key });
+        const { status, body } = await call("POST", path, { "Idempotency-Key": key }, this.wait.signal);
         if (key !== this.key) return;
         if (status === 408) continue;
         if (status !== 200) return this.idle(body.hint || body.error);
@@ -104,6 +105,7 @@ class Worker {
     const secret = this.grant ? { "X-Lease": this.grant.lease } : { "Idempotency-Key": this.key };
     const was = this.state;
     this.key = undefined;
+    this.wait.abort();
     this.idle(was === "waiting" ? "left the line" : "gave it back");
     await call("DELETE", `/${this.topic}/-`, secret);
   }
