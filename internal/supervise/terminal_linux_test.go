@@ -171,6 +171,9 @@ func TestTheInterruptKeyEndsAScriptAroundTheRun(t *testing.T) {
 	}
 }
 
+// The commands that are stopped with the key do not use vfork: a child that is stopped between vfork and exec keeps its
+// parent from being stopped, whoever watches.
+
 func TestStopAndForeground(t *testing.T) {
 	s := shell(t, order{Argv: []string{"bash", "-c", `read -p "name? " name; echo "hello, $name"`}})
 	s.keys("$DIR/run\n")
@@ -193,7 +196,8 @@ func TestStopAndForeground(t *testing.T) {
 }
 
 func TestStopAndBackground(t *testing.T) {
-	s := shell(t, order{Argv: script("trap 'echo awake' CONT; echo $$ > $DIR/leader.pid; until [ -e $DIR/stop ]; do sleep 0.05; done; echo done; exit 5")})
+	s := shell(t, order{Argv: []string{"bash", "-c", `trap 'echo awake' CONT; echo $$ > $DIR/leader.pid
+		until [ -e $DIR/stop ]; do sleep 0.05; done; echo done; exit 5`}})
 	s.keys("$DIR/run\n")
 	s.pid("leader")
 	s.keys(ctrlZ)
@@ -209,7 +213,7 @@ func TestStopAndBackground(t *testing.T) {
 }
 
 func TestAStopPastTheTTLEndsTheCommandOnTheWayBack(t *testing.T) {
-	s := shell(t, order{Argv: script("trap 'echo awake >> $DIR/woken' CONT; echo $$ > $DIR/leader.pid; while :; do sleep 0.05; done"), TTL: 3 * time.Second})
+	s := shell(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000"), TTL: 3 * time.Second})
 	s.keys("$DIR/run\n")
 	leader := s.pid("leader")
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
