@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -27,7 +28,7 @@ type target struct {
 
 func (t *target) connect(flags *pflag.FlagSet, warn func(string, ...any)) cli.Opener {
 	t.warn = warn
-	flags.StringVar(&t.url, "url", "", "the server: http://host:port, https://host or unix:///path [MUTEX_URL] (default \""+defaultURL+"\")")
+	flags.StringVar(&t.url, "url", "", "the server: http://host:port, https://host or unix:///path; or a directory, without any server: file:///path [MUTEX_URL] (default \""+defaultURL+"\")")
 	flags.StringVar(&t.token, "token", "", "the server's `token`; whoever lists processes can see it, so better use the next or the variable [MUTEX_TOKEN]")
 	flags.StringVar(&t.tokenFile, "token-file", "", "a `file` with the server's token; - is stdin [MUTEX_TOKEN_FILE]")
 	flags.StringVar(&t.adminTokenFile, "admin-token-file", "", "a `file` with the admin's token, for list, history, prune and force-release [MUTEX_ADMIN_TOKEN_FILE, or MUTEX_ADMIN_TOKEN]")
@@ -40,6 +41,13 @@ func (t *target) open(context.Context) (locker.Locker, string, error) {
 		t.used = defaultURL
 		t.warn("using %s; set MUTEX_URL or --url for another server", t.used)
 	}
+	if strings.HasPrefix(t.used, "file:") {
+		return t.openDirectory()
+	}
+	return t.openServer()
+}
+
+func (t *target) openServer() (locker.Locker, string, error) {
 	token, err := t.findToken()
 	if err != nil {
 		return nil, "", err
@@ -48,9 +56,7 @@ func (t *target) open(context.Context) (locker.Locker, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	r, err := remote.Open(t.used, remote.Options{
-		Token: token, AdminToken: admin, UserAgent: "mutex/" + cli.Version(), Trace: os.Getenv("TRACEPARENT"),
-	})
+	r, err := remote.Open(t.used, remote.Options{Token: token, AdminToken: admin, UserAgent: "mutex/" + cli.Version()})
 	if err != nil {
 		return nil, "", err
 	}

@@ -221,3 +221,16 @@ func TestWaitReturnsWhenALeaseEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestTheAdminTokenIsFoundByItself by the user whose server it is, and by nobody else.
+func TestTheAdminTokenIsFoundByItself(t *testing.T) {
+	home := "HOME=" + t.TempDir()
+	s := startServer(t)
+	s.stop()
+	s.env = []string{home}
+	s.start()
+	here := "MUTEX_URL=" + s.url
+	run(t, mutex(t, []string{here, home}, "list")).wants(t, 0)
+	run(t, mutex(t, []string{"MUTEX_URL=" + strings.Replace(s.url, "127.0.0.1", "localhost", 1), home}, "prune")).wants(t, 0)
+	run(t, mutex(t, []string{here}, "list")).wants(t, 1, "token")
+}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -51,13 +50,19 @@ func (d *door) verb(use, short string, least, most int, act action) *cobra.Comma
 		if c.service, c.where, err = d.open(c.signals.Context()); err != nil {
 			return err
 		}
-		err = act(c.signals.Context(), c)
-		if closer, ok := c.service.(io.Closer); ok {
-			err = errors.Join(err, closer.Close())
-		}
-		return err
+		defer d.close(c.service)
+		return act(c.signals.Context(), c)
 	}
 	return cmd
+}
+
+// close ends what the service has still to do, such as a history to write. What it has done stands even if that fails.
+func (d *door) close(service locker.Locker) {
+	if c, ok := service.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			d.words("%v", err)
+		}
+	}
 }
 
 // arguments splits and counts what stood on the command line.

@@ -44,10 +44,13 @@ func indent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fill breaks the lines of each paragraph anew.
+// fill breaks the lines of each paragraph anew, but of those that are set off already.
 func fill(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
+		if strings.HasPrefix(p, " ") {
+			continue
+		}
 		var b strings.Builder
 		column := 0
 		for _, word := range strings.Fields(p) {
