@@ -729,7 +729,7 @@ type AcquireParams struct {
 	// characters. `X-Reason` comes before it.
 	Reason *Reason `form:"reason,omitempty" json:"reason,omitempty"`
 
-	// Host The machine you run on, shown to whoever reads the status: up to 128
+	// Host The machine you run on, shown to whoever reads the status: up to 255
 	// characters. `X-Host` comes before it.
 	Host *Host `form:"host,omitempty" json:"host,omitempty"`
 
@@ -798,8 +798,8 @@ type GetHistoryParams struct {
 // WatchTopicParams defines parameters for WatchTopic.
 type WatchTopicParams struct {
 	// LastEventID The `id` of the last event you saw. What you missed is sent again from
-	// a short memory; if it reaches back too little, you get a fresh
-	// `status`.
+	// a short memory; if it reaches back too little, or the value is
+	// none of this server's ids, you get a fresh `status`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 

@@ -88,7 +88,7 @@ func (s *Server) methods(r *http.Request) []string {
 // match there.
 func (s *Server) routes(r *http.Request) bool {
 	_, pattern := s.mux.Handler(r)
-	return pattern != "/" && !(strings.HasPrefix(r.URL.Path, "/-/") && strings.Contains(pattern, "{topic}"))
+	return pattern != "/" && !s.closed[pattern] && !(strings.HasPrefix(r.URL.Path, "/-/") && strings.Contains(pattern, "{topic}"))
 }
 
 // describe answers OPTIONS.

@@ -176,7 +176,7 @@ func explains(t testing.TB, a answer) {
 
 // document is openapi.yaml with a router over it.
 var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
-	for _, kind := range []string{"text/markdown", "application/yaml", "text/html", "text/event-stream"} {
+	for _, kind := range []string{"text/markdown", "text/html", "text/event-stream"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(mutex.SpecYAML)

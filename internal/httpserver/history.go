@@ -53,6 +53,7 @@ func (s *Server) GetHistory(w http.ResponseWriter, r *http.Request, topic api.To
 func (s *Server) ListHistory(w http.ResponseWriter, r *http.Request, p api.ListHistoryParams) {
 	var bad problems
 	limit, before := bad.page(p.Limit, p.Before)
+	bad.partOfTopic("prefix", p.Prefix)
 	if err := s.adminWith(r, bad); err != nil {
 		s.fail(w, r, err)
 		return

@@ -240,6 +240,7 @@ func (s *Server) rangeProblems(params any) problems {
 		bad.page(p.Limit, p.Before)
 	case api.ListHistoryParams:
 		bad.page(p.Limit, p.Before)
+		bad.partOfTopic("prefix", p.Prefix)
 	case api.ListTopicsParams:
 		bad.list(p)
 	}
@@ -261,6 +262,7 @@ const (
 	defaultEvents = 50
 	maxEvents     = 1000
 	maxListed     = 10000
+	maxEventID    = 1<<53 - 1 // what JavaScript's numbers hold
 )
 
 func (p *problems) page(limit *int, before *int64) (n int, id int64) {
@@ -270,7 +272,7 @@ func (p *problems) page(limit *int, before *int64) (n int, id int64) {
 	}
 	if before != nil {
 		id = *before
-		if id < 1 {
+		if id < 1 || id > maxEventID {
 			p.add(api.ParameterInQuery, "before", strconv.FormatInt(id, 10), "the id of an event")
 		}
 	}
@@ -279,8 +281,20 @@ func (p *problems) page(limit *int, before *int64) (n int, id int64) {
 
 func (p *problems) list(q api.ListTopicsParams) {
 	p.integer(api.ParameterInQuery, "limit", q.Limit, 1, maxListed)
+	p.partOfTopic("prefix", q.Prefix)
+	p.partOfTopic("after", q.After)
 	if q.State != nil && !q.State.Valid() {
 		p.add(api.ParameterInQuery, "state", string(*q.State), "free or held")
+	}
+}
+
+// partOfTopic checks what a topic's name may begin with: with anything else a list would be empty, whatever there is.
+func (p *problems) partOfTopic(name string, sent *string) {
+	if sent == nil || *sent == "" || *sent == "-" {
+		return
+	}
+	if _, err := lease.ParseTopic(*sent); err != nil {
+		p.add(api.ParameterInQuery, name, strings.ToValidUTF8(*sent, "�"), "up to 64 of a-z A-Z 0-9 _ : -")
 	}
 }
 

@@ -63,6 +63,7 @@ type Server struct {
 	origins *http.CrossOriginProtection
 	cors    map[string]bool
 	mux     *http.ServeMux
+	closed  map[string]bool // patterns that only refuse; see closeOwned
 
 	sessions sessions // of the pages
 	pasts    pasts    // likewise
@@ -83,6 +84,7 @@ func New(o Options) (*Server, error) {
 		s.mux.HandleFunc(method+" /-/mcp", s.mcp)
 	}
 	s.mountPages()
+	s.closeOwned()
 	s.mux.HandleFunc("/", s.noRoute)
 	return s, nil
 }

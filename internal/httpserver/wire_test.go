@@ -95,6 +95,7 @@ func TestSemaphore(t *testing.T) {
 
 func TestEveryBadParameterIsNamed(t *testing.T) {
 	s := start(t, nil)
+	admin := []string{"Authorization", "Bearer " + adminToken}
 	cases := []struct {
 		method, path string
 		headers      []string
@@ -117,6 +118,9 @@ func TestEveryBadParameterIsNamed(t *testing.T) {
 		{"GET", "/a/" + strings.Repeat("A", 32), nil, []string{"lease"}},
 		{"GET", "/a?x=1", nil, []string{"x"}},
 		{"GET", "/a/history?limit=0&before=0", nil, []string{"limit", "before"}},
+		{"GET", "/a/history?before=9007199254740992", nil, []string{"before"}},
+		{"GET", "/-/history?prefix=a.b", admin, []string{"prefix"}},
+		{"GET", "/-/topics?prefix=%C2%84&after=" + strings.Repeat("x", 65), admin, []string{"prefix", "after"}},
 	}
 	for _, c := range cases {
 		a := s.call(t, c.method, c.path, c.headers...)
@@ -172,8 +176,15 @@ func TestMethods(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{
 		"/a": "GET, HEAD, POST, OPTIONS", "/a/-": "GET, HEAD, DELETE, OPTIONS", "/a/-/renew": "POST, OPTIONS",
-		"/a/sse": "GET, HEAD, DELETE, OPTIONS", "/": "GET, HEAD, OPTIONS", "/-/prune": "POST, OPTIONS",
+		"/a/sse": "GET, HEAD, OPTIONS", "/": "GET, HEAD, OPTIONS", "/-/prune": "POST, OPTIONS",
+		"/a/history": "GET, HEAD, OPTIONS", "/a/force-release": "POST, OPTIONS", "/llms.txt": "GET, HEAD, OPTIONS",
+		"/README.md": "GET, HEAD, OPTIONS", "/openapi.yaml": "GET, HEAD, OPTIONS", "/openapi.json": "GET, HEAD, OPTIONS",
 	} {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			if a := s.headers(t, method, path); (a.StatusCode == 405) == strings.Contains(want, method) {
+				t.Errorf("%s %s: %d, though it allows %s", method, path, a.StatusCode, want)
+			}
+		}
 		if a := s.call(t, "PUT", path); a.status != 405 || a.header.Get("Allow") != want {
 			t.Errorf("PUT %s: %d, Allow %q, want %q", path, a.status, a.header.Get("Allow"), want)
 		}
