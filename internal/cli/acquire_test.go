@@ -134,9 +134,9 @@ func TestWaitingIsTold(t *testing.T) {
 		return granted(key, r), nil
 	}}
 	piped := use(s, nil, "acquire", "t")
-	want := `mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line, for 41s more unless renewed
+	want := `mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line (41s left)
 mutex: no answer from http://h: something else; trying again
-mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line, for 41s more unless renewed
+mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line (41s left)
 `
 	if piped.err != want {
 		t.Errorf("said\n%s", piped.err)

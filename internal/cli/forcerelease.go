@@ -70,5 +70,5 @@ func (d *door) howToForce(r locker.Forced) string {
 		fence = fmt.Sprintf(" --fence %d", r.Released[0].Fence)
 	}
 	return fmt.Sprintf("Nothing was changed. The holder is not stopped by this: look first for what may still run. To do it:\n  %s %s\n",
-		d.Program, d.use("force-release --yes"+fence, clean(r.Key)))
+		d.Program, "force-release --yes"+fence+" "+clean(r.Key))
 }

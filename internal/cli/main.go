@@ -35,6 +35,9 @@ func StandardStreams() *Streams {
 		}
 		s.Width, _ = s.Size()
 	}
+	if s.ErrTTY {
+		s.ErrWidth, _, _ = term.GetSize(int(os.Stderr.Fd())) // 0 where it cannot be told
+	}
 	if isTerminal(os.Stdin) {
 		s.Raw = func() (func(), error) {
 			before, err := term.MakeRaw(int(os.Stdin.Fd()))

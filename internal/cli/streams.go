@@ -9,6 +9,7 @@ type Streams struct {
 	OutTTY   bool // Out is a terminal
 	ErrTTY   bool // Err is a terminal
 	Width    int  // columns of the terminal behind Out; 0 if unknown
+	ErrWidth int  // columns of the terminal behind Err; 0 if unknown
 
 	// Size gives the columns and lines of the terminal behind Out as they are now; nil if there is none.
 	Size func() (width, height int)

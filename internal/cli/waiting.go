@@ -38,48 +38,53 @@ func (w *waiting) tell(p locker.Progress) {
 	if w.quiet {
 		return
 	}
-	text := w.trouble(p.Trouble)
-	if p.Trouble == nil {
-		text = w.text(p)
+	if p.Trouble != nil {
+		w.say(fmt.Sprintf("%v; trying again", p.Trouble), "")
+		return
 	}
-	switch {
-	case w.d.ErrTTY && p.Trouble == nil:
-		text = fit(clean(fmt.Sprintf("%s: %s%s; %s so far", w.d.Program, text, w.until(p), brief(time.Since(w.start)))), max(w.d.Width, 80)-1)
-		fmt.Fprintf(w.d.Err, "\r\x1b[K%s", text)
-		w.drawn = true
-	case text != w.last:
+	who := "waiting for " + w.key
+	if len(p.Holders) > 0 {
+		who += ", held by " + list(p.Holders)
+	}
+	if w.d.ErrTTY {
+		w.draw(fmt.Sprintf("%s: %s%s%s, %s so far", w.d.Program, who, left(p), line(p), brief(time.Since(w.start))))
+		return
+	}
+	w.say(who+line(p), left(p))
+}
+
+// say writes a line unless it says what the last one did, but for its figures.
+func (w *waiting) say(text, figures string) {
+	if text != w.last {
 		w.wipe()
-		w.d.words("%s%s", text, w.until(p))
+		w.d.words("%s%s", text, figures)
 		w.last = text
 	}
 }
 
-func (w *waiting) text(p locker.Progress) string {
-	text := "waiting for " + w.key
-	if len(p.Holders) > 0 {
-		text += ", held by " + list(p.Holders)
-	}
-	switch {
-	case p.Position == 1:
-		text += ", next in line"
-	case p.Position > 1:
-		text += fmt.Sprintf(", number %d in line", p.Position)
-	}
-	return text
+// draw writes over the line on the terminal.
+func (w *waiting) draw(text string) {
+	fmt.Fprintf(w.d.Err, "\r\x1b[K%s", fit(clean(text), max(w.d.ErrWidth, 80)-1))
+	w.drawn = true
 }
 
-func (w *waiting) until(p locker.Progress) string {
+// left says when the earliest lease ends unless it is renewed.
+func left(p locker.Progress) string {
 	if p.RetryAfter <= 0 {
 		return ""
 	}
-	return ", for " + brief(p.RetryAfter) + " more unless renewed"
+	return " (" + brief(p.RetryAfter) + " left)"
 }
 
-func (w *waiting) trouble(err error) string {
-	if err == nil {
-		return ""
+// line says where in line this command is.
+func line(p locker.Progress) string {
+	switch {
+	case p.Position == 1:
+		return ", next in line"
+	case p.Position > 1:
+		return fmt.Sprintf(", number %d in line", p.Position)
 	}
-	return fmt.Sprintf("%v; trying again", err)
+	return ""
 }
 
 // end takes the line from the terminal.

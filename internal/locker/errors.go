@@ -43,7 +43,7 @@ func (e *BusyError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Key)
 	if errors.Is(e.Kind, ErrTimeout) {
-		fmt.Fprintf(&b, " was not free within %v", e.Waited.Round(time.Millisecond))
+		fmt.Fprintf(&b, " was not free within %v", e.Waited.Round(100*time.Millisecond))
 	} else {
 		b.WriteString(" is not free")
 	}
