@@ -43,7 +43,7 @@ func (f *File) Append(topic lease.Topic, events []lease.Event) error {
 // Floor retires a topic: it is forgotten but for its fence, which the floor rises to. It returns at once; what is
 // appended later stands behind it in the file.
 func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
-	f.queue.push(&request{topic: topic, fence: fence, lines: record.AppendFloor(nil, topic, fence, 0), records: 1})
+	f.queue.push(&request{topic: topic, fence: fence, lines: record.AppendFloor(nil, topic, fence), records: 1})
 }
 
 // Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now: what is

@@ -86,4 +86,4 @@ func (f *fold) followAll(line []byte) {
 }
 
 // limits appends what the fold knows apart from its topics.
-func (f *fold) limits(b []byte) []byte { return record.AppendFloor(b, "", f.floor, f.high) }
+func (f *fold) limits(b []byte) []byte { return record.AppendLimits(b, f.floor, f.high) }

@@ -76,7 +76,7 @@ func (d *driver) change() {
 	switch {
 	case d.chance.IntN(8) == 0:
 		d.f.retire(name, lease.Fence(d.n))
-		d.f.follow(name, record.AppendFloor(nil, name, lease.Fence(d.n), 0))
+		d.f.follow(name, record.AppendFloor(nil, name, lease.Fence(d.n)))
 		return
 	case d.chance.IntN(20) == 0:
 		d.anchor.at = d.anchor.at.Add(time.Minute)

@@ -11,9 +11,14 @@ import (
 	"legible.sh/mutex/internal/lease"
 )
 
-// leap is how much further a repair raises the fences where it cannot tell how high they were: a file says that twice,
-// when it is begun, and this is for one that has lost both.
-const leap = 1 << 32
+// How much further than the highest fence that can be read a repair raises all of them.
+const (
+	// step is more than can have been granted while a compact file was begun, between the two places that say how high
+	// the fences were, for the case that only the first of them is left.
+	step = 1 << 20
+	// leap is for a file that has lost both.
+	leap = 1 << 32
+)
 
 // Repair makes a damaged journal one that a server starts with. It keeps a backup of the file as it was, drops only the
 // lines that cannot be read, and raises the fence of every topic and of those to come so far that none can repeat,
@@ -141,9 +146,9 @@ func (p *repair) place() error {
 // raise is a fence that nothing in the file has reached, lost lines included: no byte of them can have granted more
 // than one.
 func (s *survey) raise() lease.Fence {
-	raised := s.highest
+	raised := s.highest + step
 	if !s.limited {
-		raised += leap
+		raised = s.highest + leap
 	}
 	for _, d := range s.damage {
 		raised += lease.Fence(d.Bytes)

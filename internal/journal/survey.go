@@ -85,7 +85,7 @@ func (s *survey) line(number int, l line, use func([]byte, *record.Record, bool)
 	s.records++
 	s.open = !l.ended
 	s.highest = max(s.highest, r.Event.Fence, r.High)
-	s.limited = s.limited || r.High > 0
+	s.limited = s.limited || r.Limits
 	beyond := len(s.damage) > 0
 	if beyond {
 		s.goodAfter++

@@ -42,14 +42,15 @@ func AppendEvent(b []byte, topic lease.Topic, e *lease.Event) []byte {
 	return append(b, "}\n"...)
 }
 
-// AppendFloor appends the line that retires a topic and makes new ones start above fence. Without a topic it only
-// states the floor, and high, the highest fence that anybody was granted.
-func AppendFloor(b []byte, topic lease.Topic, fence, high lease.Fence) []byte {
-	b = field(begin(b, Floor, topic), "fence").int(int64(fence))
-	if high > 0 {
-		b = field(b, "high").int(int64(high))
-	}
-	return append(b, "}\n"...)
+// AppendFloor appends the line that retires a topic and makes new ones start above fence.
+func AppendFloor(b []byte, topic lease.Topic, fence lease.Fence) []byte {
+	return append(field(begin(b, Floor, topic), "fence").int(int64(fence)), "}\n"...)
+}
+
+// AppendLimits appends the line that only states the floor, and high, the highest fence that anybody was granted.
+func AppendLimits(b []byte, floor, high lease.Fence) []byte {
+	b = field(begin(b, Floor, ""), "fence").int(int64(floor))
+	return append(field(b, "high").int(int64(high)), "}\n"...)
 }
 
 // AppendRaise appends the line that lifts every fence to at least this one.

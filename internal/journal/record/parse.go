@@ -67,7 +67,8 @@ func (f *fields) interpret(r *Record) {
 		if f.has(fTopic) {
 			r.Topic = f.topic()
 		}
-		e.Fence, r.High = f.required(fFence).fence(fFence), f.fence(fHigh)
+		e.Fence = f.required(fFence).fence(fFence)
+		r.Limits, r.High = f.has(fHigh), f.fence(fHigh)
 	case Raise:
 		e.Fence = f.required(fFence).fence(fFence)
 	case Clock:

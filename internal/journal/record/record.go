@@ -50,8 +50,9 @@ type Record struct {
 	Topic  lease.Topic // "" where the type has none
 	// Event is what the record restores, its times on the wall clock; for [Floor] and [Raise] only its Fence is set,
 	// for [Clock] only its At.
-	Event lease.Event
-	High  lease.Fence   // Floor: the highest fence granted so far; 0: not said
-	Boot  string        // Clock: which boot of which machine
-	Up    time.Duration // Clock: how long that had been up
+	Event  lease.Event
+	Limits bool          // Floor: High is said
+	High   lease.Fence   // the highest fence granted so far
+	Boot   string        // Clock: which boot of which machine
+	Up     time.Duration // Clock: how long that had been up
 }

@@ -65,13 +65,13 @@ func TestNotDurable(t *testing.T) {
 
 // The records that are no event come back too.
 func TestOthersComeBack(t *testing.T) {
-	r, err := record.Parse(record.AppendFloor(nil, "x", 5, 9))
-	if err != nil || r.Type != record.Floor || r.Topic != "x" || r.Event.Fence != 5 || r.High != 9 {
+	r, err := record.Parse(record.AppendFloor(nil, "x", 5))
+	if err != nil || r.Type != record.Floor || r.Topic != "x" || r.Event.Fence != 5 || r.Limits {
 		t.Errorf("floor: %+v, %v", r, err)
 	}
-	r, err = record.Parse(record.AppendFloor(nil, "", 5, 0))
-	if err != nil || r.Topic != "" || r.Event.Fence != 5 || r.High != 0 {
-		t.Errorf("floor without a topic: %+v, %v", r, err)
+	r, err = record.Parse(record.AppendLimits(nil, 5, 9))
+	if err != nil || r.Topic != "" || r.Event.Fence != 5 || !r.Limits || r.High != 9 {
+		t.Errorf("limits: %+v, %v", r, err)
 	}
 	r, err = record.Parse(record.AppendRaise(nil, 12))
 	if err != nil || r.Type != record.Raise || r.Event.Fence != 12 {
