@@ -75,6 +75,7 @@ func (r *Registry) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
+	r.open() // actors that have not begun can only end through their loop
 	actors := r.actors()
 	for _, a := range actors {
 		a.Stop()

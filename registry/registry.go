@@ -35,7 +35,8 @@ type Options struct {
 // Registry maps names to actors.
 type Registry struct {
 	options Options
-	gate    chan struct{} // closed by Open
+	gate    chan struct{} // closed by open
+	open    func()
 	pool    topicactor.Pool
 
 	mu     sync.Mutex // guards all below
@@ -58,6 +59,7 @@ type entry struct {
 // [Registry.Open].
 func New(o Options) *Registry {
 	r := &Registry{options: o, gate: make(chan struct{}), topics: make(map[lease.Topic]*entry), floor: o.Floor}
+	r.open = sync.OnceFunc(func() { close(r.gate) })
 	r.idle.init()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +69,8 @@ func New(o Options) *Registry {
 	return r
 }
 
-// Open lets the actors begin. It must be called once, when the journal can be asked.
-func (r *Registry) Open() { close(r.gate) }
+// Open lets the actors begin. It must be called when the journal can be asked.
+func (r *Registry) Open() { r.open() }
 
 // Do runs one command on a topic. Only an acquire, and a give-up (which must stop an acquire still on its way), make
 // a topic; to every other one a name never used is one where nothing is held.

@@ -45,9 +45,9 @@ type Config struct {
 type Actor struct {
 	config  Config
 	mailbox chan *request
-	poke    chan struct{} // holds one: settle again
-	stop    chan struct{} // closed by Stop
 	done    chan struct{} // closed by the loop when it has ended
+
+	stopping atomic.Bool // set by Stop
 
 	// Published by the loop before it answers, read by the registry.
 	life    atomic.Uint32 // a life
@@ -73,8 +73,6 @@ func Start(c Config) *Actor {
 	a := &Actor{
 		config:  c,
 		mailbox: make(chan *request, mailboxSize),
-		poke:    make(chan struct{}, 1),
-		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 	}
 	a.fence.Store(uint64(c.Floor))
@@ -86,20 +84,34 @@ func Start(c Config) *Actor {
 // Topic is the topic's name.
 func (a *Actor) Topic() lease.Topic { return a.config.Topic }
 
-// Stop ends the goroutine: whoever waits is told [ErrStopped], watchers get their last frame. It does not wait;
-// [Actor.Done] does. It must be called once.
-func (a *Actor) Stop() { close(a.stop) }
+// Signals are messages that say nothing but that they came, so that all topics share them. They may be lost when the
+// mailbox is full: a turn is coming then, which does all that they ask for.
+var (
+	wake = new(request) // the timer fired
+	poke = new(request) // settle, whatever the time
+)
+
+func (a *Actor) signal(s *request) {
+	select {
+	case a.mailbox <- s:
+	default:
+	}
+}
+
+func (a *Actor) wake() { a.signal(wake) }
+
+// Poke makes the topic settle again, because the journal's state changed.
+func (a *Actor) Poke() { a.signal(poke) }
+
+// Stop ends the goroutine, once the gate is open: whoever waits is told [ErrStopped], watchers get their last frame. It
+// does not wait; [Actor.Done] does.
+func (a *Actor) Stop() {
+	a.stopping.Store(true)
+	a.signal(poke)
+}
 
 // Done is closed when the goroutine has ended.
 func (a *Actor) Done() <-chan struct{} { return a.done }
-
-// Poke makes the topic settle again, because the journal's state changed.
-func (a *Actor) Poke() {
-	select {
-	case a.poke <- struct{}{}:
-	default: // it will
-	}
-}
 
 // Idle tells whether the topic could be reaped: no lease, no place, no key to remember.
 func (a *Actor) Idle() bool { return life(a.life.Load()) != busy }

@@ -8,44 +8,58 @@ import (
 	"legible.sh/mutex/internal/lease"
 )
 
-// topic is what the goroutine owns: a local variable of its loop.
+// rest is how long a topic is quiet before its goroutine gives its stack back.
+const rest = 25 * time.Millisecond
+
+// topic is what the goroutine owns. Nobody else has a reference to it.
 type topic struct {
 	*Actor
 	state   *lease.State
 	parked  map[lease.Token]*request // acquires that wait, by the token they will get
-	timer   *time.Timer
-	armed   time.Time // when the timer fires; zero: not armed
-	watched watched
+	timer   *time.Timer              // sends wake
+	armed   time.Time                // when the timer fires; it has fired when that is past
+	watched *watched                 // nil until somebody watches
+
+	turned time.Time // when the last turn was
+	deep   bool      // the stack has grown since the goroutine began
 }
 
 // loop is the topic's goroutine: it exists to be the only one that touches the topic.
 func (a *Actor) loop() {
-	defer a.refuseAll() // what was sent before done was seen
-	defer close(a.done)
-	select {
-	case <-a.config.Gate:
-	case <-a.stop:
-		return
-	}
-	t := topic{Actor: a, timer: time.NewTimer(time.Hour)}
-	defer t.timer.Stop()
-	t.timer.Stop()
+	<-a.config.Gate
+	t := &topic{Actor: a}
 	t.rebuild(time.Now())
 	t.turn(nil)
-	for {
-		select {
-		case r := <-a.mailbox:
+	t.serve()
+}
+
+// serve runs turns until the actor is stopped, or the topic has been quiet for a while. Then it goes on as a new
+// goroutine: a turn needs some kilobytes of stack, which the runtime would not take back from one that only waits,
+// and ten thousand topics mostly wait.
+func (t *topic) serve() {
+	for !t.stopping.Load() {
+		switch r := <-t.mailbox; {
+		case r != wake:
 			t.turn(r)
-		case <-t.timer.C:
-			t.armed = time.Time{}
-			t.turn(nil)
-		case <-a.poke:
-			t.turn(nil)
-		case <-a.stop:
-			t.end()
+		case t.tick(time.Now()):
+			go t.serve()
 			return
 		}
 	}
+	t.end()
+}
+
+// tick is what the timer is for: something is due, or the topic has been quiet for a while, which it tells.
+func (t *topic) tick(now time.Time) (quiet bool) {
+	if due, ok := t.state.NextDue(); ok && !due.After(now) {
+		t.turn(nil)
+		return false
+	}
+	if quiet = t.deep && now.Sub(t.turned) >= rest; quiet {
+		t.deep = false
+	}
+	t.arm(now)
+	return quiet
 }
 
 // rebuild makes the state what the journal last acknowledged.
@@ -57,26 +71,24 @@ func (t *topic) rebuild(now time.Time) {
 	t.parked = nil
 }
 
-// turn runs the first request, if any, and those that wait behind it, and lets their answers out once all they rest
-// on is safe.
+// turn runs a request (nil, or a signal: none, only what is due) and those that wait behind it, and lets their answers
+// out once all they rest on is safe.
 func (t *topic) turn(first *request) {
 	now := time.Now()
+	t.turned, t.deep = now, true
 	out := outgoings.Get().(*outgoing)
 	defer out.free()
 	t.state.Suspend(t.config.Journal.Suspended())
-	if first == nil {
-		t.settle(now, out)
-	} else {
-		t.run(first, now, out)
-		t.runWaiting(now, out)
-	}
+	t.run(first, now, out)
+	t.runWaiting(now, out)
 	if err := t.store(now, out); err != nil {
 		t.fail(err, now, out)
 	}
 	idled := t.publish()
-	t.arm()
+	asked := len(out.answers) > 0
+	t.arm(now)
 	t.deliver(out)
-	if idled && first == nil && t.config.OnIdle != nil {
+	if idled && !asked && t.config.OnIdle != nil {
 		t.config.OnIdle(t.Actor)
 	}
 }
@@ -94,7 +106,11 @@ func (t *topic) runWaiting(now time.Time, out *outgoing) {
 }
 
 func (t *topic) run(r *request, now time.Time, out *outgoing) {
-	if r.watch != nil {
+	switch {
+	case r == nil || r == poke || r == wake:
+		t.settle(now, out)
+		return
+	case r.watch != nil:
 		t.settle(now, out)
 		t.subscription(r, out)
 		return
@@ -258,23 +274,40 @@ func (t *topic) publish() (idled bool) {
 	return before == busy && now != busy
 }
 
-// arm sets the timer to the nearest deadline. A timer that fires too early costs one empty turn; to set it back
-// with every release would cost each of them.
-func (t *topic) arm() {
+// arm sets the timer to the nearest deadline. A timer that fires too early costs little; to set it back with every
+// release would cost each of them.
+func (t *topic) arm(now time.Time) {
 	due, ok := t.state.NextDue()
-	if !ok || (!t.armed.IsZero() && !due.Before(t.armed)) {
+	if quiet := t.turned.Add(rest); t.deep && (!ok || quiet.Before(due)) {
+		due, ok = quiet, true
+	}
+	if !ok || t.armed.After(now) && !due.Before(t.armed) {
 		return
 	}
 	t.armed = due
+	if t.timer == nil {
+		t.timer = time.AfterFunc(time.Until(due), t.Actor.wake)
+		return
+	}
 	t.timer.Reset(time.Until(due))
 }
 
 // end tells everybody who waits that the topic is going away.
 func (t *topic) end() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
 	for token := range t.parked {
 		r := t.unpark(token)
 		r.err = ErrStopped
 		r.answered <- struct{}{}
 	}
 	t.watched.end()
+	t.ended()
+}
+
+// ended says that there is no loop any more, and answers what was sent before that was seen.
+func (a *Actor) ended() {
+	close(a.done)
+	a.refuseAll()
 }

@@ -120,8 +120,10 @@ func (a *Actor) refuseAll() {
 	for {
 		select {
 		case r := <-a.mailbox:
-			r.err = ErrStopped
-			r.answered <- struct{}{}
+			if r != wake && r != poke {
+				r.err = ErrStopped
+				r.answered <- struct{}{}
+			}
 		default:
 			return
 		}

@@ -89,7 +89,7 @@ func (a *Actor) tell(ctx context.Context, r *request) error {
 	return r.err
 }
 
-// watched is the part of a topic that its watchers see. Nothing is kept until somebody watches.
+// watched is the part of a topic that its watchers see. It is nil, and nothing is kept, until somebody watches.
 type watched struct {
 	epoch    string // of this actor's sequence: another actor of the same name has another
 	seq      uint64
@@ -99,7 +99,7 @@ type watched struct {
 
 // note makes the frame of an event, if anybody may ever ask for it.
 func (w *watched) note(t *topic, e *lease.Event, out *outgoing) {
-	if w.epoch == "" || !visible(e.Kind) {
+	if w == nil || !visible(e.Kind) {
 		return
 	}
 	w.seq++
@@ -122,14 +122,13 @@ func (w *watched) id() string { return fmt.Sprintf("%s-%d", w.epoch, w.seq) }
 
 // subscription begins or ends one.
 func (t *topic) subscription(r *request, out *outgoing) {
-	w := &t.watched
+	if t.watched == nil {
+		t.watched = &watched{epoch: strings.ToLower(rand.Text()[:10]), watchers: make(map[*Watch]struct{})}
+	}
+	w := t.watched
 	if r.leaving {
 		delete(w.watchers, r.watch)
 	} else {
-		if w.epoch == "" {
-			w.epoch = strings.ToLower(rand.Text()[:10])
-			w.watchers = make(map[*Watch]struct{})
-		}
 		w.watchers[r.watch] = struct{}{}
 		r.watch.from = w.seq
 		r.watch.first = w.catchUp(t, r.watch.after)
@@ -153,6 +152,9 @@ func (w *watched) catchUp(t *topic, after string) []*Frame {
 
 // takeBack forgets what a turn that failed would have shown.
 func (w *watched) takeBack(out *outgoing) {
+	if w == nil {
+		return
+	}
 	w.ring = w.ring[:len(w.ring)-min(len(w.ring), len(out.frames))]
 	out.frames = out.frames[:0]
 	for _, r := range out.answers {
@@ -164,7 +166,7 @@ func (w *watched) takeBack(out *outgoing) {
 
 // restate shows the whole topic to everybody who watches it, because what they know may no longer hold.
 func (w *watched) restate(t *topic, now time.Time, out *outgoing) {
-	if w.epoch == "" {
+	if w == nil {
 		return
 	}
 	w.seq++
@@ -205,6 +207,9 @@ func (w *watched) cut(to *Watch, why error) {
 }
 
 func (w *watched) end() {
+	if w == nil {
+		return
+	}
 	for to := range w.watchers {
 		w.cut(to, ErrStopped)
 	}

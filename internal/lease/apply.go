@@ -56,14 +56,14 @@ func (s *State) applyGranted(e *Event) {
 	if w := s.tickets[e.Key].waiter; w != nil {
 		s.dropWaiter(w)
 	}
-	if e.Token.IsZero() || s.permits[e.Token] != nil {
+	if e.Token.IsZero() || s.permit(e.Token) != nil {
 		return
 	}
 	s.addPermit(e)
 }
 
 func (s *State) applyRenewed(e *Event) {
-	p := s.permits[e.Token]
+	p := s.permit(e.Token)
 	if p == nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *State) applyRenewed(e *Event) {
 }
 
 func (s *State) applyEnded(e *Event) {
-	p := s.permits[e.Token]
+	p := s.permit(e.Token)
 	if p == nil {
 		return
 	}
@@ -145,7 +145,7 @@ func (s *State) applyLeft(e *Event) {
 }
 
 // inUse tells whether a token is a lease or a waiting request already.
-func (s *State) inUse(t Token) bool { return s.permits[t] != nil || s.waiting[t] != nil }
+func (s *State) inUse(t Token) bool { return s.permit(t) != nil || s.waiting[t] != nil }
 
 func (s *State) setWaiting(w *waiter) {
 	if s.waiting == nil {

@@ -15,12 +15,12 @@ func (s *State) Decide(c *Command, now time.Time, out []Event) ([]Event, error) 
 	case Renew:
 		return s.decideRenew(c, now, out)
 	case Release:
-		if p := s.permits[c.Token]; p != nil {
+		if p := s.permit(c.Token); p != nil {
 			return append(out, s.ended(p, Released, now)), nil
 		}
 		return out, ErrGone
 	case Check:
-		if s.permits[c.Token] == nil {
+		if s.permit(c.Token) == nil {
 			return out, ErrGone
 		}
 	case GiveUp:
@@ -99,7 +99,7 @@ func (s *State) agrees(t ticket, c *Command) error {
 }
 
 func (s *State) decideRenew(c *Command, now time.Time, out []Event) ([]Event, error) {
-	p := s.permits[c.Token]
+	p := s.permit(c.Token)
 	if p == nil {
 		return out, ErrGone
 	}
@@ -132,7 +132,7 @@ func (s *State) decideAbandon(c *Command, now time.Time, out []Event) []Event {
 		return append(out, s.detaches(w, Abandoned, now))
 	}
 	// The grant won the race. Without a key nobody can ever ask for it again.
-	if p := s.permits[c.Token]; p != nil && p.key.IsZero() {
+	if p := s.permit(c.Token); p != nil && p.key.IsZero() {
 		e := s.ended(p, Released, now)
 		e.Cause = Undelivered
 		return append(out, e)
@@ -152,7 +152,7 @@ func (s *State) decideForce(c *Command, now time.Time, out []Event) []Event {
 }
 
 // hasRoom tells whether a permit is free. While nobody has declared a capacity, there is room for the one who will.
-func (s *State) hasRoom() bool { return len(s.permits) < max(s.capacity, 1) }
+func (s *State) hasRoom() bool { return s.held < max(s.capacity, 1) }
 
 // refusal says why no grant can be made now, whoever asks.
 func (s *State) refusal() error {

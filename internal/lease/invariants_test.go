@@ -13,7 +13,7 @@ func (s *State) CheckInvariants() error {
 			return err
 		}
 	}
-	if err := checkHeap("leases", &s.leases, len(s.permits)); err != nil {
+	if err := checkHeap("leases", &s.leases, s.held); err != nil {
 		return err
 	}
 	return checkHeap("waits", &s.waits, s.queue.len())
@@ -29,7 +29,7 @@ func (s *State) checkPermits() error {
 			return fmt.Errorf("fence %d: the list does not lead back", p.Fence)
 		case previous != nil && previous.Fence > p.Fence:
 			return fmt.Errorf("fence %d comes after %d", p.Fence, previous.Fence)
-		case s.permits[p.Token] != p:
+		case s.permit(p.Token) != p:
 			return fmt.Errorf("fence %d is not found by its token", p.Fence)
 		case p.Fence > s.fence:
 			return fmt.Errorf("fence %d is above the topic's, %d", p.Fence, s.fence)
@@ -41,15 +41,15 @@ func (s *State) checkPermits() error {
 			return fmt.Errorf("fence %d lives and is spare", p.Fence)
 		}
 	}
-	if s.newest != previous || n != len(s.permits) {
-		return fmt.Errorf("%d permits in the list, %d by token, or a wrong end", n, len(s.permits))
+	if s.newest != previous || n != s.held {
+		return fmt.Errorf("%d permits in the list, %d by token, or a wrong end", n, s.held)
 	}
 	return nil
 }
 
 func (s *State) checkSlots() error {
 	var want slots
-	for _, p := range s.permits {
+	for p := s.oldest; p != nil; p = p.newer {
 		if want.taken(p.Slot) {
 			return fmt.Errorf("slot %d is held twice", p.Slot)
 		}
@@ -107,7 +107,7 @@ func (s *State) checkWaiters() error {
 			return fmt.Errorf("place %d: present is %v, but the token says otherwise", w.place, w.present)
 		case w.present && s.waiting[w.token] != w:
 			return fmt.Errorf("place %d is not found by its token", w.place)
-		case w.present && s.permits[w.token] != nil:
+		case w.present && s.permit(w.token) != nil:
 			return fmt.Errorf("place %d waits and holds", w.place)
 		case !w.present && w.key.IsZero():
 			return fmt.Errorf("place %d is away and nobody can come back to it", w.place)
@@ -130,7 +130,7 @@ func (s *State) checkTickets() error {
 			return fmt.Errorf("no key has a ticket")
 		case t.waiter != nil && (t.permit != nil || !slices.Contains(s.queue.places, t.waiter)):
 			return fmt.Errorf("a ticket's waiter is not in the queue")
-		case t.permit != nil && s.permits[t.permit.Token] != t.permit:
+		case t.permit != nil && s.permit(t.permit.Token) != t.permit:
 			return fmt.Errorf("a ticket's permit does not live")
 		case t.spent() && !slices.Contains(s.spent, spentKey{k, t.until}):
 			return fmt.Errorf("a spent key will never be forgotten")

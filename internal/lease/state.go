@@ -15,8 +15,9 @@ type State struct {
 	fence     Fence
 	suspended bool
 
-	permits map[Token]*permit
-	oldest  *permit // by fence, a doubly linked list
+	held    int
+	byToken map[Token]*permit // nil while there are few
+	oldest  *permit           // by fence, a doubly linked list
 	newest  *permit
 	leases  deadlines[*permit]
 	slots   slots
@@ -64,7 +65,7 @@ func (s *State) Fence() Fence { return s.fence }
 func (s *State) Capacity() int { return s.capacity }
 
 // Held is how many hold the topic.
-func (s *State) Held() int { return len(s.permits) }
+func (s *State) Held() int { return s.held }
 
 // Waiting is how many places the queue has, those of clients that are away included.
 func (s *State) Waiting() int { return s.queue.len() }
@@ -72,7 +73,7 @@ func (s *State) Waiting() int { return s.queue.len() }
 // Idle tells whether the topic could be forgotten but for its fence and capacity: no lease, no place,
 // no spent key that must still be refused.
 func (s *State) Idle() bool {
-	return len(s.permits) == 0 && s.queue.len() == 0 && len(s.tickets) == 0
+	return s.held == 0 && s.queue.len() == 0 && len(s.tickets) == 0
 }
 
 // NextDue is when [State.Settle] next has something to do, if nothing happens before.
@@ -96,7 +97,7 @@ func (s *State) NextDue() (at time.Time, ok bool) {
 
 // HolderNames lists who holds the topic, by fence.
 func (s *State) HolderNames() []string {
-	names := make([]string, 0, len(s.permits))
+	names := make([]string, 0, s.held)
 	for p := s.oldest; p != nil; p = p.newer {
 		names = append(names, p.Who.Name)
 	}
@@ -107,7 +108,7 @@ func (s *State) HolderNames() []string {
 func (s *State) Status() Status {
 	st := Status{
 		Capacity: s.capacity,
-		Holders:  make([]Holder, 0, len(s.permits)),
+		Holders:  make([]Holder, 0, s.held),
 		Waiters:  make([]Waiter, 0, s.queue.len()),
 	}
 	for p := s.oldest; p != nil; p = p.newer {
@@ -123,8 +124,8 @@ func (s *State) Status() Status {
 	return st
 }
 
-// held states the facts for one who got nothing; key says whose position to tell.
-func (s *State) held(kind error, key Key, now time.Time) *HeldError {
+// refused states the facts for one who got nothing; key says whose position to tell.
+func (s *State) refused(kind error, key Key, now time.Time) *HeldError {
 	e := &HeldError{Kind: kind, Holders: s.HolderNames(), Waiting: s.queue.len()}
 	if s.leases.len() > 0 {
 		e.RetryAfter = s.leases.nearest().at.Sub(now)
@@ -137,4 +138,4 @@ func (s *State) held(kind error, key Key, now time.Time) *HeldError {
 
 // TimeoutError says why the wait that the event ended got nothing. The event must be the last one applied
 // that concerns its key.
-func (s *State) TimeoutError(e *Event) *HeldError { return s.held(ErrTimeout, e.Key, e.At) }
+func (s *State) TimeoutError(e *Event) *HeldError { return s.refused(ErrTimeout, e.Key, e.At) }

@@ -22,7 +22,7 @@ func (s *State) Step(c *Command, now time.Time, out []Event) (Outcome, []Event, 
 // explain turns the bare refusal into one with facts; they are those after the refusal, a refreshed place included.
 func (s *State) explain(err error, c *Command, now time.Time) error {
 	if err == ErrBusy {
-		return s.held(ErrBusy, c.Key, now)
+		return s.refused(ErrBusy, c.Key, now)
 	}
 	return err
 }
@@ -31,7 +31,7 @@ func (s *State) explain(err error, c *Command, now time.Time) error {
 func (s *State) outcome(c *Command, caused []Event) Outcome {
 	switch c.Op {
 	case Acquire:
-		if p := s.permits[c.Token]; p != nil {
+		if p := s.permit(c.Token); p != nil {
 			return Outcome{Lease: s.lease(p)}
 		}
 		if p := s.tickets[c.Key].permit; p != nil {
@@ -39,7 +39,7 @@ func (s *State) outcome(c *Command, caused []Event) Outcome {
 		}
 		return Outcome{Waiting: true}
 	case Renew, Check:
-		return Outcome{Lease: s.lease(s.permits[c.Token])}
+		return Outcome{Lease: s.lease(s.permit(c.Token))}
 	case Release, GiveUp:
 		for i := range caused {
 			if e := &caused[i]; e.Kind == Released {
