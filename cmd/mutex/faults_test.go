@@ -157,6 +157,33 @@ func cmdline(t *testing.T, pid int) string {
 	return strings.ReplaceAll(string(b), "\x00", " ")
 }
 
+// TestAGrantThatNobodyReadsIsGivenBack: its reader is gone, or the disk that should take it is full.
+func TestAGrantThatNobodyReadsIsGivenBack(t *testing.T) {
+	s := startServer(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, out := range []*os.File{write, full} {
+		cmd := mutex(t, s.vars(), "acquire", "t", "u")
+		cmd.Stdout = out
+		if err := cmd.Run(); err == nil || exitCode(cmd.ProcessState) != 1 {
+			t.Errorf("%s: %v", out.Name(), err)
+		}
+		s.mutex("status", "t", "--exit-code").wants(t, 3)
+		s.mutex("status", "u", "--exit-code").wants(t, 3)
+	}
+}
+
 // TestAKilledWaiterIsPassedOver: nothing is granted to who is not there to hold it.
 func TestAKilledWaiterIsPassedOver(t *testing.T) {
 	s := startServer(t)

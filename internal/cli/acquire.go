@@ -2,6 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +23,10 @@ func (d *door) acquire() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return d.printGrants(held.grants())
+		if err := d.printGrants(held.grants()); err != nil {
+			return errors.Join(err, d.giveBack(ctx, c.service, held)) // nobody has read who holds it now
+		}
+		return nil
 	})
 	flags = d.acquireFlags(cmd)
 	d.document(cmd, d.acquireManual())
@@ -27,8 +34,16 @@ func (d *door) acquire() *cobra.Command {
 	return cmd
 }
 
+// catchBrokenPipe has a write to a reader that is gone fail, where it would end this process.
+func catchBrokenPipe() (stop func()) {
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
+}
+
 // printGrants prints each grant in the order in which the keys were given: as JSON, one document after another.
 func (d *door) printGrants(grants []locker.Grant) error {
+	defer catchBrokenPipe()()
 	if d.wantsJSON() {
 		for _, g := range grants {
 			if err := d.printJSON(d.Shapes.Grant(g)); err != nil {

@@ -16,11 +16,3 @@ func orDash(s string) string {
 	}
 	return s
 }
-
-// plural counts things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
