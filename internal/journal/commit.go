@@ -142,6 +142,21 @@ func (c *committer) take(batch []*request) {
 			}
 			f.follow(r.topic, r.lines)
 		}
+		if f.spent > 0 {
+			c.forget.in(c.options.Keep + time.Second)
+		}
+		c.room, c.content = f.room, f.content
+	})
+}
+
+// forgetSpent drops the spent keys that are over, of topics too that nobody uses any more.
+func (c *committer) forgetSpent() {
+	now := instantOf(c.options.Clock().Now)
+	c.shared.with(func(f *fold) {
+		f.forgetAll(now)
+		if f.spent > 0 {
+			c.forget.in(c.options.Keep + time.Second)
+		}
 		c.room, c.content = f.room, f.content
 	})
 }

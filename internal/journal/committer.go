@@ -50,33 +50,8 @@ type committer struct {
 	committed uint64     // counts commits, to tell whether it is quiet
 	seen      uint64     // committed when quiet was set
 
-	retry, refuse, syncing, quiet alarm
-	stop                          <-chan struct{}
-}
-
-// alarm is a timer that is set or not.
-type alarm struct {
-	timer *time.Timer
-	set   bool
-}
-
-func newAlarm() alarm {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return alarm{timer: t}
-}
-
-// in sets the alarm, unless it is set already.
-func (a *alarm) in(d time.Duration) {
-	if !a.set {
-		a.timer.Reset(d)
-		a.set = true
-	}
-}
-
-func (a *alarm) off() {
-	a.timer.Stop()
-	a.set = false
+	retry, refuse, syncing, quiet, forget alarm
+	stop                                  <-chan struct{}
 }
 
 // run commits until it is told to stop, and then what is left in the queue.
@@ -85,6 +60,7 @@ func (c *committer) run() error {
 	defer c.refuse.off()
 	defer c.syncing.off()
 	defer c.quiet.off()
+	defer c.forget.off()
 	for {
 		select {
 		case <-c.ready():
@@ -104,6 +80,9 @@ func (c *committer) run() error {
 		case <-c.quiet.timer.C:
 			c.quiet.set = false
 			c.compactIfQuiet()
+		case <-c.forget.timer.C:
+			c.forget.set = false
+			c.forgetSpent()
 		case <-c.stop:
 			return c.finish()
 		}

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -272,4 +273,18 @@ func TestFsyncModes(t *testing.T) {
 func (p *topic) acquireAs(n int) error {
 	_, err := p.do(acquire(n))
 	return err
+}
+
+// Keys that were given up on names that nobody uses do not stay for ever.
+func TestSpentKeysAreForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.options.Keep = time.Millisecond // of the journal; forgetting is due a second later
+	w.open()
+	for n := range 100 {
+		w.topic(lease.Topic(fmt.Sprint("t", n))).must(lease.Command{Op: lease.GiveUp, Key: lease.KeyOf("k")})
+	}
+	w.topic("used").acquire(1)
+	w.clock.pass(time.Second)
+	eventually(t, "all but the used topic are forgotten", func() bool { return journal.Known(w.file) == 1 })
+	w.close()
 }

@@ -19,6 +19,8 @@ type fold struct {
 	floor  lease.Fence
 	high   lease.Fence // the highest fence seen on any topic
 
+	spent int // keys remembered as spent, of all topics
+
 	// What a snapshot would hold, and the room that renewing and ending all leases takes, in bytes, roughly.
 	content int64
 	room    int64
@@ -144,15 +146,32 @@ func (f *fold) leave(t *topicFold, e *lease.Event) {
 	}
 }
 
+// spend remembers a key as spent, and forgets those that need no remembering any more.
 func (f *fold) spend(t *topicFold, key lease.Key, at instant) {
-	f.content += int64(t.spend(key, at, f.keep)) * spentSize
+	f.forget(t, at)
+	t.spent = append(t.spent, spentFold{key, at})
+	f.countSpent(1)
 }
 
 // forget drops a topic's spent keys that need no remembering any more.
 func (f *fold) forget(t *topicFold, now instant) {
 	before := len(t.spent)
-	t.forget(now, f.keep)
-	f.content += int64(len(t.spent)-before) * spentSize
+	t.forget(now - instant(f.keep))
+	f.countSpent(len(t.spent) - before)
+}
+
+func (f *fold) countSpent(n int) {
+	f.spent += n
+	f.content += int64(n) * spentSize
+}
+
+// forgetAll does so for every topic, and drops those that nothing is left of: nobody may ever come back to them.
+func (f *fold) forgetAll(now instant) {
+	for name, t := range f.topics {
+		if f.forget(t, now); t.isBlank(f.floor) {
+			f.drop(name, t)
+		}
+	}
 }
 
 // retire forgets a topic but for its fence. A name of none only raises the floor.
@@ -166,7 +185,8 @@ func (f *fold) retire(name lease.Topic, fence lease.Fence) {
 }
 
 func (f *fold) drop(name lease.Topic, t *topicFold) {
-	f.content -= topicSize + leaseSize*int64(len(t.leases)) + placeSize*int64(len(t.places)) + spentSize*int64(len(t.spent))
+	f.content -= topicSize + leaseSize*int64(len(t.leases)) + placeSize*int64(len(t.places))
+	f.countSpent(-len(t.spent))
 	for i := range t.leases {
 		f.room -= roomFor(t.leases[i].ttl, f.span)
 	}

@@ -167,17 +167,10 @@ func (t *topicFold) leave(key lease.Key) (left bool) {
 	return true
 }
 
-// spend remembers a key as spent, and forgets those that need no remembering any more.
-func (t *topicFold) spend(key lease.Key, at instant, keep time.Duration) (added int) {
-	before := len(t.spent)
-	t.forget(at, keep)
-	t.spent = append(t.spent, spentFold{key, at})
-	return len(t.spent) - before
-}
-
-func (t *topicFold) forget(now instant, keep time.Duration) {
+// forget drops the keys that were spent at or before a time.
+func (t *topicFold) forget(until instant) {
 	n := 0
-	for n < len(t.spent) && t.spent[n].at <= now-instant(keep) {
+	for n < len(t.spent) && t.spent[n].at <= until {
 		n++
 	}
 	t.spent = t.spent[n:]

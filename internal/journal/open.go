@@ -48,7 +48,7 @@ func newCommitter(dir string, options Options) *committer {
 		queue:  newQueue(),
 		shared: &sharedFold{fold: newFold(options.Keep, options.ReserveSpan)},
 		status: &status{changed: make(chan struct{}, 1)}, count: &counters{},
-		copied: make(chan error, 1), retry: newAlarm(), refuse: newAlarm(), syncing: newAlarm(), quiet: newAlarm(),
+		copied: make(chan error, 1), retry: newAlarm(), refuse: newAlarm(), syncing: newAlarm(), quiet: newAlarm(), forget: newAlarm(),
 	}
 }
 
