@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// recordSize is about what the journal of a server writes for a grant, in bytes.
+const recordSize = 256
+
+// onDisk: the disk's own rate of append and sync, and cycles beside it. A server started here keeps its journal on
+// the same disk, and another one in memory says what the disk costs. A cycle needs two syncs, which many connections
+// share.
+func onDisk(ctx context.Context, m *measurement) (_ readings, failed error) {
+	dir, err := os.MkdirTemp(m.Dir, "mutex-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
+	rate, err := syncRate(ctx, dir, m.Duration)
+	if err != nil {
+		return nil, err
+	}
+	all := readings{{"disk", "syncs/s", rate}}
+	if !m.Self {
+		result, err := m.cycleLoad(m.connections).run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return append(all, besideDisk(result, m.process, rate)...), nil
+	}
+	memory, err := m.cycleLoad(m.connections).run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.stop() // both share the processors
+	journaled, err := m.startServer(ctx, "--data-dir", dir+"/data")
+	if err != nil {
+		return nil, err
+	}
+	defer journaled.stop()
+	kept := *m
+	kept.server = journaled
+	result, err := kept.cycleLoad(m.connections).run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, besideDisk(result, journaled.process, rate)...)
+	return append(all,
+		reading{"in memory", "cycles/s", float64(memory.steps) / memory.took.Seconds()},
+		reading{"by memory", "", float64(result.steps) / float64(max(memory.steps, 1))}), nil
+}
+
+func besideDisk(l *loaded, p process, rate float64) readings {
+	all := l.readings("cycles", p)
+	return append(all, reading{"by half the disk's", "", all[0].value / (rate / 2)})
+}
+
+// syncRate appends a record and syncs it, again and again, and gives how often a second.
+func syncRate(ctx context.Context, dir string, d time.Duration) (_ float64, failed error) {
+	f, err := os.CreateTemp(dir, "append-")
+	if err != nil {
+		return 0, fmt.Errorf("disk: %w", err)
+	}
+	defer func() { failed = errors.Join(failed, f.Close()) }()
+	record := make([]byte, recordSize)
+	n := 0
+	start := time.Now()
+	for ; time.Since(start) < d; n++ {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if _, err := f.Write(record); err != nil {
+			return 0, fmt.Errorf("disk: %w", err)
+		}
+		if err := datasync(f); err != nil {
+			return 0, fmt.Errorf("disk: %w", err)
+		}
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}

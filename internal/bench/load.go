@@ -1,0 +1,178 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// worker is one connection that does one step after another.
+type worker struct {
+	*conn
+	index int
+	from  time.Time // what ends before this is warming up
+	until time.Time // what ends after this is too late to count
+	last  time.Time // when the last answer was read
+
+	steps, requests int64 // from then until then
+	latencies       latencies
+}
+
+// step is what a worker does again and again.
+type step func(*worker) error
+
+// load is a closed loop: each connection sends its next request when it has read the last answer.
+type load struct {
+	server           *server
+	connections      int
+	warmup, duration time.Duration
+	// begin makes a worker ready and gives its step; end tidies up. Neither is measured.
+	begin func(*worker) (step, error)
+	end   func(*worker) error
+}
+
+// loaded is what a load came to.
+type loaded struct {
+	steps, requests int64
+	took            time.Duration
+	cpu             time.Duration // the server's
+	latencies       latencies     // of each request
+}
+
+// timed sends a request that must be answered with 200, and counts it.
+func (w *worker) timed(request []byte) ([]byte, error) {
+	sent := time.Now()
+	a, err := w.do(request)
+	if err != nil {
+		return nil, err
+	}
+	w.last = time.Now()
+	if w.counts() {
+		w.requests++
+		w.latencies.record(w.last.Sub(sent))
+	}
+	return a.body, a.ok(request)
+}
+
+func (w *worker) counts() bool { return w.last.After(w.from) && !w.last.After(w.until) }
+
+func (l *load) run(ctx context.Context) (*loaded, error) {
+	ctx, cancel := context.WithCancel(ctx) // outlives the group, since the connections do
+	defer cancel()
+	var g errgroup.Group
+	workers, steps, err := l.prepare(ctx)
+	defer closeAll(workers)
+	if err != nil {
+		return nil, err
+	}
+	from := time.Now().Add(l.warmup)
+	until := from.Add(l.duration)
+	for i, w := range workers {
+		w.from, w.until, w.last = from, until, time.Now()
+		g.Go(func() error {
+			err := w.loop(steps[i])
+			if err != nil {
+				cancel() // one wrong answer ends them all
+			}
+			return err
+		})
+	}
+	result := &loaded{took: l.duration, latencies: newLatencies()}
+	g.Go(func() (err error) { result.cpu, err = l.server.cpuBetween(ctx, from, until); return err })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for _, w := range workers {
+		result.steps += w.steps
+		result.requests += w.requests
+		result.latencies.merge(w.latencies)
+	}
+	return result, l.finish(workers)
+}
+
+// loop steps until the time is up.
+func (w *worker) loop(next step) error {
+	for w.last.Before(w.until) {
+		if err := next(w); err != nil {
+			return err
+		}
+		if w.counts() {
+			w.steps++
+		}
+	}
+	return nil
+}
+
+// prepare opens all connections, and gives those that are open even if it fails.
+func (l *load) prepare(ctx context.Context) (workers []*worker, steps []step, err error) {
+	for i := range l.connections {
+		c, err := l.server.target.dial(ctx)
+		if err != nil {
+			return workers, nil, err
+		}
+		w := &worker{conn: c, index: i, latencies: newLatencies()}
+		workers = append(workers, w)
+		next, err := l.begin(w)
+		if err != nil {
+			return workers, nil, err
+		}
+		steps = append(steps, next)
+	}
+	return workers, steps, nil
+}
+
+func (l *load) finish(workers []*worker) error {
+	var failed error
+	for _, w := range workers {
+		failed = errors.Join(failed, l.end(w))
+	}
+	return failed
+}
+
+func closeAll(workers []*worker) {
+	for _, w := range workers {
+		w.close()
+	}
+}
+
+// cpuBetween is the server's CPU time between two moments to come, and 0 if its process is unknown.
+func (s *server) cpuBetween(ctx context.Context, from, until time.Time) (time.Duration, error) {
+	if s.process == 0 {
+		return 0, nil
+	}
+	if err := sleepUntil(ctx, from); err != nil {
+		return 0, err
+	}
+	before, err := s.process.cpu()
+	if err != nil {
+		return 0, err
+	}
+	if err := sleepUntil(ctx, until); err != nil {
+		return 0, err
+	}
+	after, err := s.process.cpu()
+	return after - before, err
+}
+
+func sleepUntil(ctx context.Context, t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// readings of a load whose steps have this name.
+func (l *loaded) readings(steps string, process process) readings {
+	all := readings{{"throughput", steps + "/s", float64(l.steps) / l.took.Seconds()}}
+	all = append(all, l.latencies.readings()...)
+	if process != 0 {
+		all = append(all, reading{"server CPU/request", "µs", micros(l.cpu) / float64(max(l.requests, 1))})
+	}
+	return all
+}
