@@ -24,7 +24,6 @@ type disk struct {
 	mu        sync.Mutex
 	failing   error
 	suspended bool
-	panics    bool
 }
 
 func (d *disk) Append(lease.Topic, []lease.Event) error {

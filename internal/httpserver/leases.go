@@ -2,34 +2,25 @@ package httpserver
 
 import (
 	"net/http"
-	"time"
 
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/topicactor"
 )
 
 // Renew keeps a lease alive.
 func (s *Server) Renew(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.RenewParams) {
-	name, limits, err := s.enter(r, topic, policy.Acquire)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	var bad problems
-	c := lease.Command{Op: lease.Renew, TTL: bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, 0), Token: bad.lease(l, p.XLease)}
-	if err := bad.err(); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	answer, err := s.options.Registry.Do(r.Context(), name, &c)
-	if err != nil {
-		s.fail(w, r, err)
+	name, answer := s.do(w, r, topic, policy.Acquire, func(bad *problems, limits policy.Limits) lease.Command {
+		return lease.Command{
+			Op: lease.Renew, TTL: bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, 0), Token: bad.lease(l, p.XLease),
+		}
+	})
+	if answer == nil {
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	timing(w, answer.Queued, answer.Stored)
 	held := &answer.Lease
 	o := newObject((*buf)[:0])
 	o.string("topic", string(name))
@@ -39,28 +30,17 @@ func (s *Server) Renew(w http.ResponseWriter, r *http.Request, topic api.Topic, 
 	o.seconds("ttl", held.TTL)
 	o.time("expires", held.Expires)
 	*buf = o.end()
-	_ = send(w, http.StatusOK, *buf)
+	_ = send(w, http.StatusOK, *buf) // whoever hung up asks again
 }
 
 // CheckLease says whether a lease lives, and changes nothing.
 func (s *Server) CheckLease(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.CheckLeaseParams) {
-	name, _, err := s.enter(r, topic, policy.Read)
-	if err != nil {
-		s.fail(w, r, err)
+	name, answer := s.do(w, r, topic, policy.Read, func(bad *problems, _ policy.Limits) lease.Command {
+		return lease.Command{Op: lease.Check, Token: bad.lease(l, p.XLease)}
+	})
+	if answer == nil {
 		return
 	}
-	var bad problems
-	c := lease.Command{Op: lease.Check, Token: bad.lease(l, p.XLease)}
-	if err := bad.err(); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	answer, err := s.options.Registry.Do(r.Context(), name, &c)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	timing(w, answer.Queued, answer.Stored)
 	s.write(w, http.StatusOK, api.LeaseCheck{
 		Topic: string(name), Name: answer.Lease.Who.Name, Fence: int64(answer.Lease.Fence),
 		Expires: api.Time{Time: answer.Lease.Expires},
@@ -69,23 +49,16 @@ func (s *Server) CheckLease(w http.ResponseWriter, r *http.Request, topic api.To
 
 // Release ends a lease, or whatever a key has.
 func (s *Server) Release(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.ReleaseParams) {
-	name, _, err := s.enter(r, topic, policy.Acquire)
-	if err != nil {
-		s.fail(w, r, err)
+	name, answer := s.do(w, r, topic, policy.Acquire, func(bad *problems, _ policy.Limits) lease.Command {
+		if l == "-" && p.XLease == nil && p.IdempotencyKey != nil {
+			return lease.Command{Op: lease.GiveUp, Key: bad.key(p.IdempotencyKey)}
+		}
+		return lease.Command{Op: lease.Release, Token: bad.lease(l, p.XLease)}
+	})
+	if answer == nil {
 		return
 	}
-	c, err := releaseCommand(l, p)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	answer, err := s.options.Registry.Do(r.Context(), name, &c)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	timing(w, answer.Queued, answer.Stored)
-	if c.Op == lease.GiveUp && answer.Lease.Token.IsZero() {
+	if answer.Lease.Token.IsZero() { // a key that had no lease
 		s.write(w, http.StatusOK, api.Release{Topic: string(name), LeftQueue: &answer.LeftQueue})
 		return
 	}
@@ -98,18 +71,28 @@ func (s *Server) Release(w http.ResponseWriter, r *http.Request, topic api.Topic
 	o.string("name", answer.Lease.Who.Name)
 	o.int("fence", int64(answer.Lease.Fence))
 	*buf = o.end()
-	_ = send(w, http.StatusOK, *buf)
+	_ = send(w, http.StatusOK, *buf) // whoever hung up asks again
 }
 
-// releaseCommand gives up by key when there is a key and no lease.
-func releaseCommand(l api.Lease, p api.ReleaseParams) (lease.Command, error) {
-	var bad problems
-	c := lease.Command{Op: lease.GiveUp, Key: bad.key(p.IdempotencyKey)}
-	if l != "-" || p.XLease != nil || p.IdempotencyKey == nil {
-		c = lease.Command{Op: lease.Release, Token: bad.lease(l, p.XLease)}
+// do runs the command that parse makes of a request. Where it is refused, the refusal has been answered, and the answer
+// is nil. Acquire has its own way: it must not hold this frame while it waits.
+func (s *Server) do(w http.ResponseWriter, r *http.Request, topic string, right policy.Right, parse func(*problems, policy.Limits) lease.Command) (lease.Topic, *topicactor.Answer) {
+	name, limits, err := s.enter(r, topic, right)
+	if err != nil {
+		s.fail(w, r, err)
+		return "", nil
 	}
-	return c, bad.err()
+	var bad problems
+	c := parse(&bad, limits)
+	if err := bad.err(); err != nil {
+		s.fail(w, r, err)
+		return "", nil
+	}
+	answer, err := s.options.Registry.Do(r.Context(), name, &c)
+	if err != nil {
+		s.fail(w, r, err)
+		return "", nil
+	}
+	timing(w, answer.Queued, answer.Stored)
+	return name, answer
 }
-
-// seconds reads a number of seconds; the caller has checked its range.
-func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }

@@ -84,7 +84,7 @@ func (p *problems) key(sent *string) lease.Key {
 func (p *problems) lease(path string, header *string) lease.Token {
 	const expected = "32 lower-case hex digits: the lease from your grant"
 	if path == "-" && header == nil {
-		p.add(api.ParameterInHeader, "X-Lease", "", expected+", because the path has - for it")
+		p.add(api.ParameterInHeader, "X-Lease", "", expected+", because the path has - for it; or, to give up, an Idempotency-Key")
 		return lease.Token{}
 	}
 	if header != nil {
@@ -297,5 +297,8 @@ func (p *problems) partOfTopic(name string, sent *string) {
 		p.add(api.ParameterInQuery, name, strings.ToValidUTF8(*sent, "�"), "up to 64 of a-z A-Z 0-9 _ : -")
 	}
 }
+
+// seconds reads a number of seconds whose range was checked.
+func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
