@@ -54,6 +54,7 @@ type line struct {
 	calls   topicCalls
 	referee *referee
 	members []*member
+	lookout *conn // asks for the queue
 }
 
 // member is one connection that queues, holds and queues again.
@@ -93,8 +94,11 @@ func (l *line) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// assemble opens a connection for each member.
-func (l *line) assemble(ctx context.Context) error {
+// assemble opens a connection for each member, and the lookout's.
+func (l *line) assemble(ctx context.Context) (err error) {
+	if l.lookout, err = l.target.dial(ctx); err != nil {
+		return err
+	}
 	for i := range l.connections + 1 {
 		c, err := l.target.dial(ctx)
 		if err != nil {
@@ -106,6 +110,9 @@ func (l *line) assemble(ctx context.Context) error {
 }
 
 func (l *line) leave() {
+	if l.lookout != nil {
+		l.lookout.close()
+	}
 	for _, m := range l.members {
 		m.close()
 	}
@@ -169,13 +176,8 @@ const snapshotEvery = 100 * time.Millisecond
 
 // watch shows the referee the server's queue from time to time.
 func (l *line) watch(ctx context.Context) error {
-	c, err := l.target.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
 	for sleepUntil(ctx, time.Now().Add(snapshotEvery)) == nil {
-		body, err := c.want(l.calls.status)
+		body, err := l.lookout.want(l.calls.status)
 		if ctx.Err() != nil {
 			break
 		}
