@@ -19,6 +19,9 @@ var errPower = errors.New("the power is cut")
 // The power is cut at every single file call of a workload, compactions included, and of what was not synced any part
 // may be there: nothing acknowledged is lost, nothing that ended lives again, no fence goes back.
 func TestPowerCutAtEveryCall(t *testing.T) {
+	if testing.Short() {
+		*seeds = 1
+	}
 	for seed := range uint64(*seeds) {
 		cut := 1
 		for ; powerCut(t, seed, cut); cut++ {
