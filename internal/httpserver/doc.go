@@ -13,7 +13,8 @@
 //
 // # What it promises
 //
-//   - Every answer of 4xx or 5xx is JSON with error, code and hint; inner errors are logged, never shown.
+//   - Every answer of 4xx or 5xx is JSON with error, code and hint; inner errors are logged, never shown. Only a
+//     browser that asks for the dashboard gets a form to sign in with instead, under the same status.
 //   - A lease is in no answer but its owner's and in no log line.
 //   - A grant that could not be delivered is taken back if nobody could ask for it again.
 package httpserver

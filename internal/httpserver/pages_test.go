@@ -141,12 +141,14 @@ func TestDashboardOfAServerWithoutAdmin(t *testing.T) {
 	}
 }
 
-func TestNoOtherOriginSignsABrowserIn(t *testing.T) {
+func TestNoOtherOriginSignsABrowserInOrOut(t *testing.T) {
 	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) { o.CORSOrigins = []string{"*"} })
 	form := url.Values{"token": {adminToken}}.Encode()
 	for _, headers := range [][]string{{"Origin", "https://evil.test"}, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "null"}} {
-		if a := s.form(t, "/-/sign-in", form, headers...); a.status != 403 || a.header.Get("Set-Cookie") != "" {
-			t.Errorf("%v: %d %v", headers, a.status, a.header)
+		for _, path := range []string{"/-/sign-in", "/-/sign-out"} {
+			if a := s.form(t, path, form, headers...); a.status != 403 || a.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s, %v: %d %v", path, headers, a.status, a.header)
+			}
 		}
 	}
 }

@@ -86,9 +86,7 @@ func (s *Server) adminOrSession(r *http.Request) error {
 
 // signIn takes the admin token out of a form.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
-	// Not even where other origins may call may they sign a browser in.
-	if err := http.NewCrossOriginProtection().Check(r); err != nil {
-		s.fail(w, r, errCrossOrigin)
+	if !s.ownPage(w, r) {
 		return
 	}
 	body, err := s.readBody(w, r)
@@ -105,8 +103,21 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, "dashboard")
 }
 
+// ownPage refuses a form that another origin's page has sent. Not even where other origins may call, as programs do,
+// may they sign a browser in or out.
+func (s *Server) ownPage(w http.ResponseWriter, r *http.Request) bool {
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		s.fail(w, r, errCrossOrigin)
+		return false
+	}
+	return true
+}
+
 // signOut ends the browser's session.
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
+	if !s.ownPage(w, r) {
+		return
+	}
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.sessions.end(c.Value)
 	}

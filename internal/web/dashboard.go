@@ -149,7 +149,7 @@ type column struct {
 // Columns are those of the table.
 func (v dashboardView) Columns() []column {
 	all := []column{
-		{Name: "topic", Label: "topic"}, {Label: "state"}, {Label: "holder"},
+		{Name: "topic", Label: "topic"}, {Label: "state", Class: "wide"}, {Label: "holder"},
 		{Name: "held", Label: "held for", Class: "number"}, {Name: "ends", Label: "ends in", Class: "number wide"},
 		{Name: "waiting", Label: "waiting", Class: "number"}, {Name: "waited", Label: "longest wait", Class: "number wide"},
 	}
