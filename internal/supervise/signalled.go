@@ -12,7 +12,11 @@ func (r *run) signalled(sig os.Signal) {
 	if !ok {
 		return
 	}
-	switch roleOf(number, r.term != nil) {
+	what := roleOf(number, r.term != nil)
+	if what == roleEnd && keySignal(number) && r.term.meantForCommand() {
+		what = rolePass
+	}
+	switch what {
 	case rolePass, roleStop:
 		r.passed[number] = true
 		r.tree.signal(number)

@@ -5,6 +5,7 @@ package supervise
 import (
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,7 @@ type terminal struct {
 	own   int           // this process's group
 	group int           // the command's
 	lent  bool          // the command's group has the terminal from us
+	since Instant       // when it was lent
 	modes *unix.Termios // as they were when the command started
 	job   *unix.Termios // as the command had them when it was stopped
 }
@@ -63,8 +65,25 @@ func (t *terminal) foreground() int {
 
 func (t *terminal) lend() {
 	if unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, t.group) == nil {
-		t.lent = true
+		t.lent, t.since = true, now()
 	}
+}
+
+// handOver is the time around lending within which a key that was meant for the command may still reach us.
+const handOver = time.Second
+
+// meantForCommand reports whether a signal that keys send, and that reached this process, was meant for the command: it
+// was typed while the command had just been started and did not have the terminal yet, or a shell that was slow to
+// start its job has given the terminal to our own group after we lent it.
+func (t *terminal) meantForCommand() bool {
+	if !t.has() {
+		return false
+	}
+	if t.foreground() == t.own {
+		t.lend()
+		return true
+	}
+	return now() < t.since.Add(handOver)
 }
 
 // grant gives the terminal to a command that was stopped because it is in the background, and reports whether it

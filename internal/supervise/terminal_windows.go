@@ -7,6 +7,7 @@ type terminal struct{}
 
 func openTerminal() *terminal             { return nil }
 func (t *terminal) started(int)           {}
+func (t *terminal) meantForCommand() bool { return false }
 func (t *terminal) has() bool             { return false }
 func (t *terminal) takeBack(bool)         {}
 func (t *terminal) passOn(syscall.Signal) {}

@@ -300,7 +300,8 @@ func TestAsTheFirstProcessOfAContainer(t *testing.T) {
 		}
 		return s
 	}
-	s := prepare(`for i in 1 2 3 4 5 6 7 8 9; do (sh -c 'exit 77' &) ; done; sleep 0.3
+	s := prepare(`for i in 1 2 3 4 5 6 7 8 9; do (sh -c 'exit 77' &) ; done
+		for i in $(seq 1000); do ps -o stat= -e | grep -q Z || break; sleep 0.02; done
 		ps -o stat= -e | grep -c Z; exit 42`)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatalf("this test needs a PID namespace (root, or unprivileged user namespaces): %v", err)
