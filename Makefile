@@ -41,3 +41,15 @@ vet:
 
 staticcheck:
 	$(GO) tool staticcheck ./...
+
+fuzz: ## each fuzz target for a while (FUZZTIME, 30s each)
+	./scripts/fuzz.sh
+
+soak: ## the long harness: 200 kills under load, with torn tails in between
+	$(GO) test ./internal/soak -run Kill -soak.kills 200 -timeout 60m -v
+
+bench: ## the figures of docs/benchmarks.md
+	./scripts/bench.sh
+
+screenshots: ## the pictures in docs/img
+	$(GO) test ./internal/web/browsertest -run Screenshots -screenshots "$(CURDIR)/docs/img"

@@ -7,6 +7,8 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
 go test -count=1 -timeout 15m "$@" -v ./... >"$log" 2>&1 || status=$?
+# The rules against their model: a million steps.
+go test -count=1 -v ./internal/lease -run TestModel -steps=1000000 >>"$log" 2>&1 || status=$?
 grep -E '^(ok|FAIL|---? FAIL|panic:)' "$log" || true
 if [ "$status" -ne 0 ]; then
 	echo "--- the whole log of what failed ---"
