@@ -39,7 +39,7 @@ var onlyIn = map[string][]string{
 	"github.com/oklog/run":            {"internal/app"},
 	"github.com/caarlos0/env/v11":     {"internal/config"},
 	"github.com/getkin/kin-openapi":   {"api"},
-	"modernc.org/sqlite":              {"internal/history"},
+	"modernc.org/sqlite":              {"internal/history", "examples/*"},
 	"github.com/oapi-codegen/runtime": {"api"},
 }
 
