@@ -258,7 +258,7 @@ func TestAShorterSliceIsTakenWhereTheServerWantsOne(t *testing.T) {
 
 func TestAnOptionIsSentAsItStands(t *testing.T) {
 	f := newFake(func(*http.Request, int) (*http.Response, error) { return granted(0.5) })
-	_, err := f.client(t, client.WithToken("s3cret")).Grant(t.Context(), "t", client.TTL(500*time.Millisecond), client.Capacity(3),
+	_, err := f.client(t, client.WithToken("s3cret"), client.WithTraceParent("00-ab")).Grant(t.Context(), "t", client.TTL(500*time.Millisecond), client.Capacity(3),
 		client.Name("jürgen & co"), client.Reason("a+b"), client.Host("h"), client.PID(7), client.Wait(0))
 	if err != nil {
 		t.Fatal(err)
@@ -270,8 +270,10 @@ func TestAnOptionIsSentAsItStands(t *testing.T) {
 			t.Errorf("%s=%q, want %q", k, got, v)
 		}
 	}
-	if got := r.Header.Get("Authorization"); got != "Bearer s3cret" {
-		t.Errorf("Authorization: %s", got)
+	for name, want := range map[string]string{"Authorization": "Bearer s3cret", "Traceparent": "00-ab", "User-Agent": "mutex-go"} {
+		if got := r.Header.Get(name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

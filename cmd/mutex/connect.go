@@ -56,7 +56,9 @@ func (t *target) openServer() (locker.Locker, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	r, err := remote.Open(t.used, remote.Options{Token: token, AdminToken: admin, UserAgent: "mutex/" + cli.Version()})
+	r, err := remote.Open(t.used, remote.Options{
+		Token: token, AdminToken: admin, UserAgent: "mutex/" + cli.Version(), Trace: os.Getenv("TRACEPARENT"),
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -156,15 +156,20 @@ func TestUnixSocket(t *testing.T) {
 func TestADeadServer(t *testing.T) {
 	s := startServer(t)
 	s.stop()
-	how := []string{s.url, "connection refused", "mutex serve"}
-	s.mutex("acquire", "t", "--wait", "0").wants(t, 1, how...)
-	s.mutex("acquire", "t", "--wait", "0.1").wants(t, 1, append(how, "trying again")...)
-	s.mutex("release", "t", strings.Repeat("a", 32)).wants(t, 1, how...)
-	s.mutex("check", "t", strings.Repeat("a", 32)).wants(t, 3, how...)
-	s.mutex("status", "t", "--exit-code").wants(t, 5, how...)
-	s.mutex("list").wants(t, 1, how...)
-	s.mutex("wait", "t").wants(t, 1, how...)
-	s.mutex("run", "t", "--wait", "0", "--", "true").wants(t, 1, how...)
+	lease := strings.Repeat("a", 32)
+	ends := map[string]func() result{} // they try for some seconds, so all at once
+	codes := map[string]int{
+		"acquire t --wait 0": 1, "acquire t --wait 0.1": 1, "release t " + lease: 1, "renew t " + lease: 1, "check t " + lease: 3,
+		"status t --exit-code": 5, "list": 1, "wait t": 1, "run t --wait 0 -- true": 1,
+	}
+	for args := range codes {
+		ends[args] = begin(t, mutex(t, s.vars(), strings.Fields(args)...))
+	}
+	for args, end := range ends {
+		if r := end().wants(t, codes[args], s.url, "connection refused", "mutex serve"); r.out != "" {
+			t.Errorf("%s printed %q", args, r.out)
+		}
+	}
 }
 
 // TestTheDefaultURLIsSaid. A proxy that is not there keeps the request on this machine.
