@@ -12,49 +12,55 @@ import (
 	mutex "legible.sh/mutex"
 )
 
-func TestReferenceHasEverythingOfTheContract(t *testing.T) {
-	page := reference(t, nil).Body.String()
-	var doc struct {
-		Paths      map[string]map[string]json.RawMessage
-		Components struct {
-			Schemas map[string]struct {
-				Enum       []string
-				Properties map[string]any
-			}
+// contract is what the reference must have in it.
+type contract struct {
+	Paths      map[string]map[string]json.RawMessage
+	Components struct {
+		Schemas map[string]struct {
+			Enum       []string
+			Properties map[string]any
 		}
 	}
-	if err := json.Unmarshal(mutex.SpecJSON, &doc); err != nil {
-		t.Fatal(err)
-	}
-	has := func(want string) {
-		t.Helper()
-		if !strings.Contains(page, want) {
-			t.Errorf("the reference lacks %s", want)
-		}
-	}
-	for path, item := range doc.Paths {
+}
+
+// texts are the pieces of markup that the contract's operations, schemas and fields come to.
+func (c *contract) texts(t *testing.T) (all []string) {
+	t.Helper()
+	for path, item := range c.Paths {
+		delete(item, "parameters")
 		for method, raw := range item {
-			if method == "parameters" {
-				continue
-			}
 			var op struct{ OperationID string }
 			if err := json.Unmarshal(raw, &op); err != nil {
 				t.Fatal(err)
 			}
-			has(`<h3 id="` + op.OperationID + `"><span class="method ` + strings.ToUpper(method) + `">` + strings.ToUpper(method) + `</span> <code class="path">` + path + `</code>`)
+			m := strings.ToUpper(method)
+			all = append(all, `<h3 id="`+op.OperationID+`"><span class="method `+m+`">`+m+`</span> <code class="path">`+path+`</code>`)
 		}
 	}
-	for name, s := range doc.Components.Schemas {
-		has(`<h3 id="schema-` + name + `">`)
+	for name, s := range c.Components.Schemas {
+		all = append(all, `<h3 id="schema-`+name+`">`)
 		for _, v := range s.Enum {
-			has(`<code>` + v + `</code>`)
+			all = append(all, `<code>`+v+`</code>`)
 		}
 		for field := range s.Properties {
-			has(`<dt><code>` + field + `</code>`)
+			all = append(all, `<dt><code>`+field+`</code>`)
 		}
 	}
-	has("0.1 to 3600, default 60")
-	has("&#34;fence&#34;: 42,") // an example, indented as the server writes it
+	return all
+}
+
+func TestReferenceHasEverythingOfTheContract(t *testing.T) {
+	var c contract
+	if err := json.Unmarshal(mutex.SpecJSON, &c); err != nil {
+		t.Fatal(err)
+	}
+	page := reference(t, nil).Body.String()
+	example := "&#34;fence&#34;: 42," // indented as the server writes it
+	for _, want := range append(c.texts(t), "0.1 to 3600, default 60", example) {
+		if !strings.Contains(page, want) {
+			t.Errorf("the reference lacks %s", want)
+		}
+	}
 }
 
 func TestReferenceLinksLeadSomewhere(t *testing.T) {

@@ -75,39 +75,18 @@ func (j *journal) write(t *testing.T, path string) {
 // writeHistory writes a day of leases that came and went: few at night, many at noon.
 func writeHistory(t *testing.T, path string, now time.Time) {
 	t.Helper()
-	chance := rand.New(rand.NewPCG(4, 185))
-	topics := []struct {
-		name  string
-		usual time.Duration
-		fence lease.Fence
-	}{{"deploy:staging", 90 * time.Second, 1}, {"db:migrate", 25 * time.Second, 1}, {"gpu", 20 * time.Minute, 1}, {"sim:ios-03", 2 * time.Minute, 1}}
-	names := []string{"worker-1", "worker-2", "worker-3", "nightly", "agent-blue"}
+	w := world{chance: rand.New(rand.NewPCG(4, 185)), places: []place{
+		{"deploy:staging", 90 * time.Second, 1}, {"db:migrate", 25 * time.Second, 1}, {"gpu", 20 * time.Minute, 1}, {"sim:ios-03", 2 * time.Minute, 1},
+	}}
+	const day = 24 * 60
 	var events []history.Event
-	for minute := range 24 * 60 {
-		load := 1 - math.Cos(float64(minute)/(24*60)*2*math.Pi) // 0 to 2
-		if chance.Float64() > 0.1+load*0.3 {
+	for minute := range day {
+		load := 1 - math.Cos(float64(minute)/day*2*math.Pi) // 0 to 2
+		if w.chance.Float64() > 0.1+load*0.3 {
 			continue
 		}
-		on := &topics[chance.IntN(len(topics))]
-		held := time.Duration(float64(on.usual) * math.Exp(chance.NormFloat64()*0.6))
-		waited := time.Duration(0)
-		if chance.Float64() < load*0.22 {
-			waited = time.Duration(float64(held) * chance.Float64() * load / 2)
-		}
-		start := history.Event{
-			At: now.Add(time.Duration(minute-24*60-2) * time.Minute), Kind: history.Acquired, Topic: on.name,
-			LeaseID: fmt.Sprintf("%016x", minute+1), Name: names[chance.IntN(len(names))], Fence: on.fence,
-			TTL: time.Minute, Waited: waited, Host: "ci-7", PID: 4000 + minute,
-		}
-		end := start
-		end.At, end.Kind, end.Waited, end.Held = start.At.Add(held), history.Released, 0, held
-		switch odd := chance.Float64(); {
-		case odd < 0.04:
-			end.Kind = history.Expired
-		case odd < 0.055:
-			end.Kind, end.By = history.ForceReleased, "alice (wedged)"
-		}
-		on.fence++
+		start, end := w.lease(now.Add(time.Duration(minute-day-2)*time.Minute), load)
+		start.LeaseID, end.LeaseID = fmt.Sprintf("%016x", minute+1), fmt.Sprintf("%016x", minute+1)
 		events = append(events, start)
 		if end.At.Before(now) {
 			events = append(events, end)
@@ -117,4 +96,42 @@ func writeHistory(t *testing.T, path string, now time.Time) {
 	if err := history.Append(t.Context(), history.Options{Path: path}, events...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// world makes up leases, the same ones each time.
+type world struct {
+	chance *rand.Rand
+	places []place
+}
+
+// place is a topic, how long it is held as a rule, and its next fence.
+type place struct {
+	topic string
+	usual time.Duration
+	fence lease.Fence
+}
+
+var names = []string{"worker-1", "worker-2", "worker-3", "nightly", "agent-blue"}
+
+// lease makes up one that is granted then, as grant and end. The more load, the likelier it is that it had to wait.
+func (w *world) lease(at time.Time, load float64) (start, end history.Event) {
+	on := &w.places[w.chance.IntN(len(w.places))]
+	held := time.Duration(float64(on.usual) * math.Exp(w.chance.NormFloat64()*0.6))
+	start = history.Event{
+		At: at, Kind: history.Acquired, Topic: on.topic, Name: names[w.chance.IntN(len(names))], Fence: on.fence,
+		TTL: time.Minute, Host: "ci-7", PID: 4000 + int(on.fence),
+	}
+	on.fence++
+	end = start
+	end.At, end.Kind, end.Held = at.Add(held), history.Released, held
+	if w.chance.Float64() < load*0.22 {
+		start.Waited = time.Duration(float64(held) * w.chance.Float64() * load / 2)
+	}
+	switch odd := w.chance.Float64(); {
+	case odd < 0.04:
+		end.Kind = history.Expired
+	case odd < 0.055:
+		end.Kind, end.By = history.ForceReleased, "alice (wedged)"
+	}
+	return start, end
 }
