@@ -24,10 +24,10 @@ import (
 // TestMain makes this test's binary stand for mutex where a test starts it as such.
 func TestMain(m *testing.M) {
 	supervise.WatcherMain()
-	if url := os.Getenv("MUTEX_TEST_BARE"); url != "" {
+	if url := os.Getenv("TEST_AS_BARE"); url != "" {
 		os.Exit(bare(url))
 	}
-	if os.Getenv("MUTEX_TEST_BINARY") != "" {
+	if os.Getenv("TEST_AS_MUTEX") != "" {
 		main()
 	}
 	os.Exit(m.Run())
@@ -49,7 +49,7 @@ func mutex(t testing.TB, vars []string, args ...string) *exec.Cmd {
 
 func environ(t testing.TB, vars []string) []string {
 	t.Helper()
-	fixed := []string{"MUTEX_TEST_BINARY=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	fixed := []string{"TEST_AS_MUTEX=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	return append(fixed, vars...)
 }
 

@@ -49,7 +49,7 @@ func BenchmarkRunTrue(b *testing.B) {
 	}
 	for b.Loop() {
 		measure(&runs, nil, "run", "t", "--", "true")
-		measure(&bares, []string{"MUTEX_TEST_BARE=" + s.url})
+		measure(&bares, []string{"TEST_AS_BARE=" + s.url})
 	}
 	run, floor := median(runs), median(bares)
 	b.ReportMetric(0, "ns/op")
