@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/topicactor"
 )
@@ -15,20 +17,32 @@ type Listed struct {
 	Status lease.Status
 }
 
+// listers is how many topics are asked at once. More would only wait for each other.
+const listers = 4
+
 // List gives the status of every topic whose name begins with prefix, by name. Each is true at its own moment, not
 // all at one.
 func (r *Registry) List(ctx context.Context, prefix string) ([]Listed, error) {
-	var all []Listed
-	for _, topic := range r.names(prefix) {
-		answer, err := r.Do(ctx, topic, &lease.Command{Op: lease.Look})
-		if err != nil {
-			return nil, err
-		}
-		if answer.Status.Capacity != 0 { // only watched so far, or reaped meanwhile
-			all = append(all, Listed{topic, answer.Status})
-		}
+	names := r.names(prefix)
+	all := make([]Listed, len(names))
+	var asking errgroup.Group
+	for first := range listers {
+		asking.Go(func() error {
+			for i := first; i < len(names); i += listers {
+				answer, err := r.Do(ctx, names[i], &lease.Command{Op: lease.Look})
+				if err != nil {
+					return err
+				}
+				all[i] = Listed{names[i], answer.Status}
+			}
+			return nil
+		})
 	}
-	return all, nil
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	// Capacity is 0 in topics that are only watched so far, or were reaped meanwhile.
+	return slices.DeleteFunc(all, func(l Listed) bool { return l.Status.Capacity == 0 }), nil
 }
 
 func (r *Registry) names(prefix string) []lease.Topic {

@@ -237,3 +237,19 @@ func BenchmarkCycle(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkList10000(b *testing.B) {
+	r := registry.New(registry.Options{MaxTopics: 10_000, TopicIdle: time.Hour, Keep: time.Minute, Journal: &floors{}})
+	r.Open()
+	defer func() { _ = r.Stop(context.Background()) }()
+	for i := range 10_000 {
+		if _, err := do(b.Context(), r, lease.Topic(fmt.Sprint("t", i)), acquire(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if all, err := r.List(b.Context(), ""); err != nil || len(all) != 10_000 {
+			b.Fatal(len(all), err)
+		}
+	}
+}

@@ -1,13 +1,16 @@
 package httpserver
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/registry"
 )
 
 // ListTopics lists the live topics.
@@ -24,25 +27,67 @@ func (s *Server) ListTopics(w http.ResponseWriter, r *http.Request, p api.ListTo
 		s.fail(w, r, err)
 		return
 	}
-	out := api.TopicList{Topics: []api.TopicSummary{}}
-	for i := range all {
-		st := &all[i].Status
-		if p.State != nil && *p.State != topicState(st) {
-			continue
-		}
-		out.Total++
-		if string(all[i].Topic) <= after {
-			continue
-		}
-		if len(out.Topics) == limit {
-			if out.Next == nil {
-				out.Next = nextTopics(r, out.Topics[limit-1].Topic)
-			}
-			continue
-		}
-		out.Topics = append(out.Topics, apiSummary(all[i].Topic, st))
+	all, total := chosen(all, p.State)
+	page := all[firstAfter(all, after):]
+	var next *api.NextRequest
+	if len(page) > limit {
+		page = page[:limit]
+		next = nextTopics(r, string(page[limit-1].Topic))
 	}
-	s.write(w, http.StatusOK, out)
+	_ = send(w, http.StatusOK, appendTopics(make([]byte, 0, 64+320*len(page)), page, total, next)) // whoever hung up asks again
+}
+
+// chosen keeps the topics in a state, and says how many.
+func chosen(all []registry.Listed, state *api.TopicState) ([]registry.Listed, int) {
+	if state != nil {
+		all = slices.DeleteFunc(all, func(l registry.Listed) bool { return topicState(&l.Status) != *state })
+	}
+	return all, len(all)
+}
+
+// firstAfter is the index of the first topic whose name sorts after the given one.
+func firstAfter(all []registry.Listed, after string) int {
+	i, found := slices.BinarySearchFunc(all, lease.Topic(after), func(l registry.Listed, t lease.Topic) int {
+		return cmp.Compare(l.Topic, t)
+	})
+	if found {
+		i++
+	}
+	return i
+}
+
+// appendTopics appends a list of topics. There may be ten thousand, so it is appended by hand, too.
+func appendTopics(b []byte, page []registry.Listed, total int, next *api.NextRequest) []byte {
+	o := newObject(b)
+	o.key("topics")
+	o.b = append(o.b, '[')
+	for i := range page {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = append(o.b, "\n    {"...)
+		o.b = appendSummary(o.b, &page[i])
+		o.b = append(o.b, "\n    }"...)
+	}
+	if len(page) > 0 {
+		o.b = append(o.b, "\n  "...)
+	}
+	o.b = append(o.b, ']')
+	o.int("total", int64(total))
+	if next != nil {
+		o.next(next)
+	}
+	return o.end()
+}
+
+func appendSummary(b []byte, l *registry.Listed) []byte {
+	o := object{b: b, first: true, indent: "    "}
+	o.string("topic", string(l.Topic))
+	o.string("state", string(topicState(&l.Status)))
+	o.capacity(&l.Status)
+	o.holders(l.Status.Holders)
+	o.int("waiting", int64(len(l.Status.Waiters)))
+	return o.b
 }
 
 func nextTopics(r *http.Request, after string) *api.NextRequest {

@@ -27,11 +27,27 @@ func (o *object) key(k string) {
 		o.b = append(o.b, ',')
 	}
 	o.first = false
-	o.b = append(o.b, '\n')
-	o.b = append(o.b, o.indent...)
-	o.b = append(o.b, "  \""...)
+	o.line("  \"")
 	o.b = append(o.b, k...)
 	o.b = append(o.b, `": `...)
+}
+
+// line begins a line within the object.
+func (o *object) line(text string) {
+	o.b = append(o.b, '\n')
+	o.b = append(o.b, o.indent...)
+	o.b = append(o.b, text...)
+}
+
+func (o *object) next(n *api.NextRequest) {
+	o.key("next")
+	o.b = append(o.b, '{')
+	o.line("    \"method\": ")
+	o.b = appendString(o.b, n.Method)
+	o.b = append(o.b, ',')
+	o.line("    \"path\": ")
+	o.b = appendString(o.b, n.Path)
+	o.line("  }")
 }
 
 func (o *object) string(k, v string) {

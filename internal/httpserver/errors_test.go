@@ -227,6 +227,7 @@ func TestAdminCalls(t *testing.T) {
 	if list.json["total"] != 2.0 || len(list.json["topics"].([]any)) != 1 {
 		t.Errorf("list: %s", list.text)
 	}
+	same(t, []byte(list.text), nil)
 	next := list.json["next"].(map[string]any)
 	if a := s.call(t, "GET", next["path"].(string), admin...); !strings.Contains(a.text, "deploy:b") || a.json["next"] != nil {
 		t.Errorf("next page: %s", a.text)

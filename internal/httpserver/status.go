@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/http"
+	"strconv"
 
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/lease"
@@ -57,38 +58,43 @@ func appendStatus(b []byte, topic lease.Topic, st *lease.Status) []byte {
 	o := newObject(b)
 	o.string("topic", string(topic))
 	o.string("state", string(topicState(st)))
-	o.key("capacity")
-	if st.Capacity == 0 {
-		o.b = append(o.b, "null"...)
-	} else {
-		o.b = appendFloat(o.b, float64(st.Capacity))
-	}
-	o.key("holders")
-	o.b = appendHolders(o.b, st.Holders)
+	o.capacity(st)
+	o.holders(st.Holders)
 	o.int("waiting", 0)
 	o.key("waiters")
 	o.b = append(o.b, "[]"...)
 	return o.end()
 }
 
-func appendHolders(b []byte, all []lease.Holder) []byte {
-	if len(all) == 0 {
-		return append(b, "[]"...)
+func (o *object) capacity(st *lease.Status) {
+	o.key("capacity")
+	if st.Capacity == 0 {
+		o.b = append(o.b, "null"...)
+		return
 	}
-	b = append(b, '[')
-	for i := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, "\n    {"...)
-		b = appendHolder(b, &all[i])
-		b = append(b, "\n    }"...)
-	}
-	return append(b, "\n  ]"...)
+	o.b = strconv.AppendInt(o.b, int64(st.Capacity), 10)
 }
 
-func appendHolder(b []byte, h *lease.Holder) []byte {
-	o := object{b: b, first: true, indent: "    "}
+func (o *object) holders(all []lease.Holder) {
+	o.key("holders")
+	if len(all) == 0 {
+		o.b = append(o.b, "[]"...)
+		return
+	}
+	o.b = append(o.b, '[')
+	for i := range all {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.line("    {")
+		o.b = appendHolder(o.b, &all[i], o.indent+"    ")
+		o.line("    }")
+	}
+	o.line("  ]")
+}
+
+func appendHolder(b []byte, h *lease.Holder, indent string) []byte {
+	o := object{b: b, first: true, indent: indent}
 	o.string("name", h.Who.Name)
 	o.time("since", h.Since)
 	o.time("expires", h.Expires)

@@ -61,32 +61,53 @@ func (s *State) lease(p *permit) Lease {
 	return l
 }
 
+// pending is what time alone brings about next.
+type pending uint8
+
+const (
+	nothing pending = iota
+	waitEnds
+	leaseEnds
+	keyForgotten
+	permitGranted
+)
+
 // Settle applies everything that is due at now and grants what is free, in the order that the package promises.
 func (s *State) Settle(now time.Time, out []Event) []Event {
-	for {
-		mark := len(out)
-		if out = s.due(now, out); len(out) == mark {
-			return out
-		}
-		s.Apply(&out[mark])
-	}
-}
-
-// due appends the next event that time alone brings about, if there is one.
-func (s *State) due(now time.Time, out []Event) []Event {
-	if s.waits.due(now) {
-		return append(out, s.waitOver(s.waits.nearest().what, now))
-	}
-	if s.leases.due(now) {
-		return append(out, s.ended(s.leases.nearest().what, Expired, now))
-	}
-	if len(s.spent) > 0 && !s.spent[0].until.After(now) {
-		return append(out, Event{Kind: Forgotten, At: now, Key: s.spent[0].key})
-	}
-	if s.queue.all.present > 0 && s.hasRoom() && s.refusal() == nil {
-		return append(out, s.grantWaiter(s.queue.first(), now))
+	for what := s.pending(now); what != nothing; what = s.pending(now) {
+		out = s.bring(what, now, out)
+		s.Apply(&out[len(out)-1])
 	}
 	return out
+}
+
+// pending looks what is due. It is apart from doing it because mostly it is nothing, and then costs nothing.
+func (s *State) pending(now time.Time) pending {
+	switch {
+	case s.waits.due(now):
+		return waitEnds
+	case s.leases.due(now):
+		return leaseEnds
+	case len(s.spent) > 0 && !s.spent[0].until.After(now):
+		return keyForgotten
+	case s.queue.all.present > 0 && s.hasRoom() && s.refusal() == nil:
+		return permitGranted
+	}
+	return nothing
+}
+
+// bring appends the event of what is pending.
+func (s *State) bring(what pending, now time.Time, out []Event) []Event {
+	switch what {
+	case waitEnds:
+		return append(out, s.waitOver(s.waits.nearest().what, now))
+	case leaseEnds:
+		return append(out, s.ended(s.leases.nearest().what, Expired, now))
+	case keyForgotten:
+		return append(out, Event{Kind: Forgotten, At: now, Key: s.spent[0].key})
+	default:
+		return append(out, s.grantWaiter(s.queue.first(), now))
+	}
 }
 
 // waitOver ends a request's wait: a ticket's place is kept for a while, and then ends for good.
