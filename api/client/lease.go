@@ -22,6 +22,10 @@ type Lease struct {
 	stop    chan struct{} // closed by Release, once: the keeper must end
 	stopped chan struct{} // closed by the keeper
 	once    sync.Once
+
+	mu       sync.Mutex // makes callers of Release wait for one another, and guards what follows
+	released bool
+	tried    bool // a release that failed may have been carried out
 }
 
 // Acquire takes a lease on topic and keeps it alive until [Lease.Release]. By default it waits in line for as long
@@ -105,7 +109,8 @@ func (l *Lease) Grant() api.Grant { return l.grant }
 
 // Release ends the lease, and first its context with [ErrReleased], so stop the work before. It repeats itself
 // until the server has answered, ctx has ended, or the lease is over by itself. A nil error says that the lease
-// was held until now. An [ErrLost] says that it had ended before; any other error, that it ends by its ttl.
+// was held until it was released; calling again changes nothing then. An [ErrLost] says that it had ended before; any
+// other error, that it ends by its ttl unless another call gets through.
 func (l *Lease) Release(ctx context.Context) error {
 	l.once.Do(func() { close(l.stop) })
 	<-l.stopped
@@ -113,9 +118,18 @@ func (l *Lease) Release(ctx context.Context) error {
 	if cause := l.Err(); errors.Is(cause, ErrLost) && !errors.Is(cause, ErrUnconfirmed) {
 		return cause
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		return nil
+	}
 	left := max(instant(l.lostAt.Load()).sub(l.c.now()), minAttempt)
 	ctx, cancel := attempt(ctx, left)
 	defer cancel()
 	_, err := l.c.Release(ctx, l.grant.Topic, l.grant.Lease)
+	if l.tried && errors.Is(err, ErrLost) {
+		err = nil
+	}
+	l.released, l.tried = err == nil, l.tried || unclear(err)
 	return err
 }

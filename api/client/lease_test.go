@@ -181,6 +181,57 @@ func TestAGrantThatWasWaitedForIsConfirmed(t *testing.T) {
 	})
 }
 
+// TestTheContextOfAcquireBoundsTheWaitOnly.
+func TestTheContextOfAcquireBoundsTheWaitOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := holding(30, func(*http.Request) (*http.Response, error) { return renewed(30) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		l, err := f.client(t).Acquire(ctx, "t")
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := l.Err(); err != nil {
+			t.Error(err)
+		}
+		for range 2 { // the second changes nothing
+			if err := l.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := strings.Count(f.lines(), "DELETE"); n != 1 {
+			t.Errorf("%d releases", n)
+		}
+	})
+}
+
+// TestAReleaseMayBeTriedAgain: the first call's context was too short to hear that it had worked.
+func TestAReleaseMayBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deletes := 0
+		f := newFake(func(r *http.Request, _ int) (*http.Response, error) {
+			switch {
+			case isAcquire(r):
+				return granted(30)
+			case deletes == 0:
+				deletes++
+				return hang(r)
+			}
+			return refuse(404, "NOT_FOUND")
+		})
+		l := acquire(t, f.client(t))
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.Release(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestReleaseIsRepeatedUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deletes := 0
