@@ -195,7 +195,7 @@ func TestHelpAndVersion(t *testing.T) {
 // TestEveryVerbHasAPage: what it is, how it is called, what its exit codes mean, and no line too wide.
 func TestEveryVerbHasAPage(t *testing.T) {
 	for _, verb := range []string{
-		"acquire", "renew", "release", "run", "check", "status", "list", "wait", "history", "force-release",
+		"acquire", "renew", "release", "run", "check", "status", "list", "wait", "history", "force-release", "prune", "top",
 	} {
 		r := use(&service{}, nil, "help", verb)
 		for _, section := range []string{"NAME\n  mutex " + verb, "SYNOPSIS\n  mutex " + verb, "DESCRIPTION\n  " + verb, "FLAGS\n"} {

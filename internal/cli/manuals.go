@@ -101,6 +101,16 @@ miss events under strain.`,
 	example: `{program} history --since 24h deploy:staging`,
 }
 
+var pruneManual = manual{
+	long: `prune forgets what nobody holds, awaits or watches; that happens by itself too, later. Nothing is lost by it: a
+{topic} is made anew by its next acquire, and its fences go on rising.`,
+}
+
+var topManual = manual{
+	long: `top shows the longest queues and the longest holds, and keeps them current until q or Ctrl-C. Where stdout is no
+terminal it shows them once.`,
+}
+
 var listManual = manual{
 	long:    `list shows every {topic} that is held, awaited or was lately used, by name.`,
 	example: `{program} list --prefix deploy: --state held`,

@@ -20,5 +20,6 @@ func (d *door) prune() *cobra.Command {
 		return err
 	})
 	d.jsonFlag(cmd)
+	d.document(cmd, pruneManual)
 	return cmd
 }

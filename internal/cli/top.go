@@ -37,6 +37,7 @@ func (d *door) top() *cobra.Command {
 	})
 	cmd.Flags().Var(&every, "every", "time between two looks")
 	cmd.Flags().StringVar(&prefix, "prefix", "", "only names that begin with this")
+	d.document(cmd, topManual)
 	return cmd
 }
 
