@@ -247,6 +247,23 @@ func TestReleaseIsRepeatedUntilItIsAnswered(t *testing.T) {
 	})
 }
 
+func TestACancelledCallSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(func(*http.Request, int) (*http.Response, error) { return nil, errRefused })
+		why := errors.New("interrupted")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(why) })
+		if _, err := f.client(t).Release(ctx, "t", lease); !errors.Is(err, why) {
+			t.Error(err)
+		}
+		short, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := f.client(t).Release(short, "t", lease); !errors.Is(err, errRefused) {
+			t.Error(err)
+		}
+	})
+}
+
 func TestGoneAfterALostAnswerIsReleased(t *testing.T) {
 	for name, first := range map[string]struct {
 		answer   func() (*http.Response, error)

@@ -100,8 +100,8 @@ func (b *backoff) pauseAfter(err error) time.Duration {
 	return b.next()
 }
 
-// repeat calls try until its error is a verdict, or no other try can begin within budget, or ctx has ended; then
-// its last error stands.
+// repeat calls try until its error is a verdict, or no other try can begin within budget or before ctx's deadline; then
+// its last error stands. If ctx is cancelled, its cause does.
 func repeat[T any](ctx context.Context, c *Client, budget time.Duration, try func(context.Context) (*T, error)) (*T, error) {
 	end := c.now().add(budget)
 	var pause backoff
@@ -113,8 +113,15 @@ func repeat[T any](ctx context.Context, c *Client, budget time.Duration, try fun
 			return v, err
 		}
 		d := pause.pauseAfter(err)
-		if end.sub(c.now()) < d || sleep(ctx, d) != nil {
+		if end.sub(c.now()) < d {
 			return nil, err
+		}
+		switch cause := sleep(ctx, d); {
+		case cause == nil:
+		case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, errSlow):
+			return nil, err // time is over, and this is what it was lost to
+		default:
+			return nil, cause
 		}
 	}
 }
