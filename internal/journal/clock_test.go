@@ -49,6 +49,9 @@ func TestWallClockIsSet(t *testing.T) {
 				case "while up":
 					w.clock.set(by)
 					w.topic("y").acquire(2) // the next commit notices
+					if got := w.left(); got != 40*time.Second {
+						t.Errorf("%v left for an actor that is rebuilt, want 40 s", got)
+					}
 					w.restart()
 				default:
 					w.clock.set(by)

@@ -215,3 +215,31 @@ func TestRepairedEndIsUnderstood(t *testing.T) {
 	}
 	w.close()
 }
+
+// A key stands in one place only, whatever a file says: a lease before a place in the queue, that before being spent.
+func TestOneKeyOnePlace(t *testing.T) {
+	const k = `"key":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"`
+	const grant = `{"t":"grant","topic":"a","lease":"11111111111111111111111111111111","name":"n","fence":1,"since":1800000000000,"expires":1800000900000,` + k + "}\n"
+	const wait = `{"t":"wait","topic":"a",` + k + `,"name":"n","ttl":1,"enqueued":1800000000000}` + "\n"
+	const spent = `{"t":"spent","topic":"a",` + k + `,"at":1800000000000}` + "\n"
+	for file, want := range map[string]lease.Kind{
+		grant + wait + spent: lease.Granted,
+		spent + wait + spent: lease.Enqueued,
+		wait + wait:          lease.Enqueued,
+		spent + spent:        lease.Spent,
+	} {
+		w := newWorld(t)
+		w.disk.WriteFile(path, []byte(file))
+		w.open()
+		var kinds []lease.Kind
+		for _, e := range w.file.Recall("a", w.clock.now()) {
+			if !e.Key.IsZero() {
+				kinds = append(kinds, e.Kind)
+			}
+		}
+		if len(kinds) != 1 || kinds[0] != want {
+			t.Errorf("the key is in %v, want %v, of\n%s", kinds, want, file)
+		}
+		w.close()
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 // File is a journal in a directory. All its methods may be called from any goroutine.
 type File struct {
-	keep    time.Duration
 	span    time.Duration
 	queue   *queue
 	shared  *sharedFold

@@ -75,6 +75,50 @@ func TestFullDisk(t *testing.T) {
 	w.close()
 }
 
+// A grant that is on its way when room runs out, before anybody was told to stop, is refused if what it would need is not
+// there; what is appended beside it is not.
+func TestGrantOnItsWay(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(4 << 20)
+	w.open()
+	p := w.topic("x")
+	p.acquire(1)
+	var many []lease.Event
+	for n := range 200 { // room for an hour of all of them is more than the disk has
+		e := granted(100+n, w.clock.now())
+		e.Fence, e.Capacity = lease.Fence(1+n), 200
+		many = append(many, e)
+	}
+	wantStorage(t, w.file.Append("many", many))
+	if events := w.file.Recall("many", w.clock.now()); events != nil {
+		t.Errorf("of a refused grant %d events are known", len(events))
+	}
+	p.must(lease.Command{Op: lease.Renew, Token: token(1)})
+	w.restart()
+	if len(w.boot.Topics) != 1 {
+		t.Errorf("topics after a restart: %v", w.boot.Topics)
+	}
+	w.close()
+}
+
+// A server that ends on a full disk keeps its room for the one that follows.
+func TestEndedOnFullDisk(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(4 << 20)
+	w.options.CompactAt = 1 << 40
+	w.open()
+	held := w.fillUp()
+	w.disk.Limit(w.disk.Used())
+	w.close()
+	w.disk.Limit(w.disk.Used()) // others take what it gave back
+	w.open()
+	for n := range held {
+		held[n] = w.topic(held[n].name)
+	}
+	w.anHour(held)
+	w.close()
+}
+
 // The room outlives a kill: a server that starts on the full disk renews and releases from it, behind a torn record.
 func TestKilledOnFullDisk(t *testing.T) {
 	w := newWorld(t)

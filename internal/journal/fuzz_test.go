@@ -154,6 +154,7 @@ func replaySeeds(t testing.TB) (seeds [][]byte) {
 		[]byte(`{`+g+`,"fence":5}`+"\n"+`{`+g+`,"fence":5}`+"\n"+`{`+g+`,"fence":4,`+k+`}`),
 		[]byte(`{"t":"wait","topic":"a",`+k+`,"name":"n","ttl":1,"enqueued":1}`+"\n"+`{"t":"spent","topic":"a",`+k+`,"at":1800000000000}`+"\n"+`{`+g+`,"fence":9,"capacity":2,`+k+`}`),
 		[]byte(`{"t":"spent","topic":"a",`+k+`,"at":1900000000000}`+"\n"+`{"t":"wait","topic":"a",`+k+`,"name":"n","ttl":1,"enqueued":1}`),
+		[]byte(`{`+g+`,"fence":9,"capacity":2,`+k+`}`+"\n"+`{"t":"wait","topic":"a",`+k+`,"name":"n","ttl":1,"enqueued":1}`),
 		[]byte(`{"t":"clock","at":1,"boot":"one","up":1}`+"\n"+`{`+g+`,"fence":9007199254740991}`+"\n"+`{"t":"clock","at":4611686018427,"boot":"one","up":1}`),
 		[]byte(`{"t":"raise","fence":12}`+"\n"+`{"t":"floor","topic":"a","fence":3}`+"\n"+`{"t":"floor","fence":1,"high":7}`),
 	)

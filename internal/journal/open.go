@@ -54,7 +54,7 @@ func newCommitter(dir string, options Options) *committer {
 
 func start(c *committer, lock io.Closer) *File {
 	f := &File{
-		keep: c.options.Keep, span: c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
+		span: c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
 		lock: lock, stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.stop = f.stop
