@@ -13,6 +13,7 @@ import (
 
 	"legible.sh/mutex/internal/cli"
 	"legible.sh/mutex/internal/fence"
+	"legible.sh/mutex/internal/private"
 )
 
 const checkLong = `check compares N with the highest fence kept in FILE or behind URL. A lower one is refused; any other is kept, in the
@@ -109,7 +110,7 @@ func object(url, headers string) (fence.Object, error) {
 	if headers == "" {
 		return o, nil
 	}
-	f, err := openPrivate(headers)
+	f, err := private.Open(headers)
 	if err != nil {
 		return o, err
 	}

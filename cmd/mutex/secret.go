@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
 	"strings"
 
 	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/internal/private"
 )
 
 // findToken gives the server's token: from the flags, else from the environment; "" if there is none.
@@ -73,37 +72,15 @@ func firstOf(tokens string) string {
 	return strings.TrimSpace(first)
 }
 
-// readSecret gives the first line of a file that only its owner may read, and that is no link to one.
+// readSecret gives the first secret in a file that only its owner may read, or on stdin.
 func readSecret(path string) (string, error) {
-	r := io.Reader(os.Stdin)
-	if path != "-" {
-		f, err := openPrivate(path)
-		if err != nil {
-			return "", err
-		}
-		defer f.Close()
-		r = f
+	read := func() ([]string, error) { return private.Words(path) }
+	if path == "-" {
+		read = func() ([]string, error) { return private.WordsOf(os.Stdin, "stdin") }
 	}
-	b, err := io.ReadAll(io.LimitReader(r, 64<<10))
+	words, err := read()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	words := strings.Fields(string(b))
-	if len(words) == 0 {
-		return "", fmt.Errorf("%s: no token in it", path)
+		return "", err
 	}
 	return firstOf(words[0]), nil
-}
-
-func openPrivate(path string) (*os.File, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a plain file, and a secret is read from nothing else but - for stdin", path)
-	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s: others can read it; chmod 600 %s", path, path)
-	}
-	return os.Open(path)
 }

@@ -22,7 +22,8 @@ var arrows = map[string][]string{
 	"internal/journal":    {"internal/lease", "internal/journal/*"},
 	"internal/journal/*":  {"internal/lease", "internal/journal/*"},
 	"internal/history":    {"internal/lease"},
-	"internal/policy":     {"internal/lease"},
+	"internal/policy":     {"internal/lease", "internal/private"},
+	"internal/config":     {"internal/private"},
 	"internal/metrics":    {"internal/lease"},
 	"internal/web":        {"api", "."},
 	"internal/httpserver": {"api", ".", "internal/lease", "internal/policy", "internal/web", "registry", "topicactor"},
@@ -31,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/remote":     {"api", "api/client", "internal/locker"},
 	"internal/dirstore":   {"internal/lease", "internal/history", "internal/locker"},
 	"internal/cli":        {"internal/locker", "internal/supervise"},
-	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence"},
+	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/private", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence"},
 }
 
 // onlyIn says which packages may use a third party's library.

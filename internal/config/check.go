@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"legible.sh/mutex/internal/private"
 )
 
 // check holds the settings to their ranges; names says what the user called each.
@@ -80,18 +81,18 @@ func loopbackAddress(addr string) bool {
 // readFiles reads the tokens that stand in files.
 func (c *Config) readFiles() error {
 	if c.TokenFile != "" {
-		text, err := readSecret(c.TokenFile)
+		words, err := private.Words(c.TokenFile)
 		if err != nil {
 			return err
 		}
-		c.Tokens = append(c.Tokens, strings.Fields(text)...)
+		c.Tokens = append(c.Tokens, words...)
 	}
 	if c.AdminTokenFile != "" {
-		text, err := readSecret(c.AdminTokenFile)
+		words, err := private.Words(c.AdminTokenFile)
 		if err != nil {
 			return err
 		}
-		c.AdminToken = text
+		c.AdminToken = words[0]
 	}
 	for _, t := range append(slices.Clone(c.Tokens), c.AdminToken) {
 		if strings.ContainsAny(t, " \t\r\n") {
@@ -99,24 +100,4 @@ func (c *Config) readFiles() error {
 		}
 	}
 	return nil
-}
-
-// readSecret reads a file that only its owner may read, and that is no link to one.
-func readSecret(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s: not a plain file", path)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s: others can read it; chmod 600 it", path)
-	}
-	b, err := os.ReadFile(path)
-	text := strings.TrimSpace(string(b))
-	if err == nil && text == "" {
-		err = fmt.Errorf("%s: no token in it", path)
-	}
-	return text, err
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"legible.sh/mutex/internal/private"
 )
 
 // Dirs are the places where a user's programs leave things for one another, as the environment names them.
@@ -76,7 +78,7 @@ func (f *AdminFile) write() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := privateDir(dir); err != nil {
+	if err := private.Dir(dir); err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, ".admin-*") // 0600
@@ -139,10 +141,10 @@ func FindAdminToken(d Dirs, address string) (string, error) {
 
 // readAdminFile reads a token out of a file that nobody but its owner can have put there.
 func readAdminFile(path string) (token string, made time.Time, err error) {
-	if err := privateDir(filepath.Dir(path)); err != nil {
+	if err := private.Dir(filepath.Dir(path)); err != nil {
 		return "", time.Time{}, err
 	}
-	f, err := openPrivate(path)
+	f, err := private.Open(path)
 	if err != nil {
 		return "", time.Time{}, err
 	}

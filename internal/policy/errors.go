@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"legible.sh/mutex/internal/private"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 	// ErrBadFile is what a [*FileError] is.
 	ErrBadFile = errors.New("the policy file has mistakes")
 	// ErrNotPrivate: a file that holds a token is a link, or others than its owner can read or replace it.
-	ErrNotPrivate = errors.New("not private to its owner")
+	ErrNotPrivate = private.ErrNotPrivate
 	// ErrNoAdminFile: no server on this address has left an admin token for this user.
 	ErrNoAdminFile = errors.New("no admin token was left by a local server")
 )

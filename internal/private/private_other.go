@@ -1,6 +1,6 @@
 //go:build !unix
 
-package policy
+package private
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// openPrivate opens a plain file. Who may read it is left to the directory it is in: the modes of files say nothing here.
-func openPrivate(path string) (*os.File, error) {
+// Open opens a plain file. Who may read it is left to the directory it is in: the modes of files say nothing here.
+func Open(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func openPrivate(path string) (*os.File, error) {
 	return f, nil
 }
 
-// privateDir refuses what is no directory.
-func privateDir(path string) error {
+// Dir refuses what is no directory.
+func Dir(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%w: %s is not a directory", ErrNotPrivate, path)
