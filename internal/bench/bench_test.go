@@ -37,7 +37,6 @@ var parts = map[string]func(args []string){
 		}
 	},
 	"play-server": playServer,
-	"play-parent": playParent, // see child_linux_test.go
 	"play-dead":   func([]string) { fmt.Fprintln(os.Stderr, "no room on this machine"); os.Exit(1) },
 }
 

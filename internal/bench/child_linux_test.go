@@ -16,6 +16,8 @@ import (
 
 const pidFile = "BENCH_TEST_PID_FILE"
 
+func init() { parts["play-parent"] = playParent }
+
 // playParent measures a server of its own for longer than anyone will wait.
 func playParent([]string) {
 	exe, err := os.Executable()

@@ -37,8 +37,8 @@ type load struct {
 type loaded struct {
 	steps, requests int64
 	took            time.Duration
-	cpu             time.Duration // the server's
-	latencies       latencies     // of each request
+	cpu             cpuTimes
+	latencies       latencies // of each request
 }
 
 // timed sends a request that must be answered with 200, and counts it.
@@ -137,42 +137,15 @@ func closeAll(workers []*worker) {
 	}
 }
 
-// cpuBetween is the server's CPU time between two moments to come, and 0 if its process is unknown.
-func (s *server) cpuBetween(ctx context.Context, from, until time.Time) (time.Duration, error) {
-	if s.process == 0 {
-		return 0, nil
-	}
-	if err := sleepUntil(ctx, from); err != nil {
-		return 0, err
-	}
-	before, err := s.process.cpu()
-	if err != nil {
-		return 0, err
-	}
-	if err := sleepUntil(ctx, until); err != nil {
-		return 0, err
-	}
-	after, err := s.process.cpu()
-	return after - before, err
-}
-
-func sleepUntil(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // readings of a load whose steps have this name.
 func (l *loaded) readings(steps string, process process) readings {
 	all := readings{{"throughput", steps + "/s", float64(l.steps) / l.took.Seconds()}}
 	all = append(all, l.latencies.readings()...)
 	if process != 0 {
-		all = append(all, reading{"server CPU/request", "µs", micros(l.cpu) / float64(max(l.requests, 1))})
+		n := float64(max(l.requests, 1))
+		all = append(all,
+			reading{"server CPU/request", "µs", micros(l.cpu.server) / n},
+			reading{"client CPU/request", "µs", micros(l.cpu.client) / n})
 	}
 	return all
 }

@@ -114,7 +114,7 @@ func (m *measurement) atRest(ctx context.Context, before int64) (readings, error
 		{"memory/waiter", "KiB", float64(after-before) / 1024 / float64(m.Waiters)},
 		{"memory before", "MiB", mib(before)},
 		{"memory parked", "MiB", mib(after)},
-		{"idle CPU", "%", 100 * cpu.Seconds() / m.Duration.Seconds()},
+		{"idle CPU", "%", 100 * cpu.server.Seconds() / m.Duration.Seconds()},
 	}, nil
 }
 
