@@ -19,15 +19,14 @@ func (s *Store) Acquire(ctx context.Context, key string, r locker.Request) (lock
 	if err := context.Cause(ctx); err != nil {
 		return locker.Grant{}, err
 	}
-	if err := s.ask(ctx, c); err != nil {
-		return locker.Grant{}, err
+	if err = s.ask(ctx, c); err == nil && c.granted == nil {
+		err = s.stand(ctx, c, r)
 	}
 	if c.granted == nil {
-		if err := s.stand(ctx, c, r); err != nil {
-			return locker.Grant{}, err
-		}
+		s.giveUp(ctx, c)
+		return locker.Grant{}, err
 	}
-	return c.grant(), nil
+	return c.grant(), nil // also if something failed after the grant was safe
 }
 
 // ask takes the key or a place in its queue.

@@ -26,10 +26,15 @@ func syncDir(path string) error {
 	return errors.Join(err, dir.Close())
 }
 
-// wake makes the one that watches the file look up. The file's mtime is its owner's heartbeat, so only the access
-// time changes; another member of the group may only set both.
+// wake makes the one that watches the file look up. The file's mtime is its owner's heartbeat and stays what it is, but
+// it is set along with the access time: the kernel tells watchers of a change of both, and of no other. Another
+// member of the group may only set both to now.
 func wake(path string) error {
-	err := os.Chtimes(path, time.Now(), time.Time{})
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	err = os.Chtimes(path, time.Now(), info.ModTime())
 	if errors.Is(err, fs.ErrPermission) {
 		err = unix.Utimes(path, nil)
 	}

@@ -119,6 +119,7 @@ func (t *turn) leave(e *lease.Event) error {
 	if err := t.store.disk.remove("leave", t.placePath(p.name)); err != nil {
 		return unchangeable(t.dir, err)
 	}
+	t.gone++
 	if t.claim != nil && t.claim.handle == e.Token {
 		t.claim.place = ""
 	}

@@ -136,20 +136,35 @@ func (s *Store) pruneKey(ctx context.Context, key string) (n int, err error) {
 		return 0, nil
 	}
 	err = s.change(ctx, key, nil, func(t *turn) error {
-		for i := range t.found.places { // load has dropped them
-			if !t.found.places[i].fresh(t.at) {
-				n++
-			}
-		}
 		if t.found.broken != nil {
 			return nil
 		}
 		if t.found.state(t.at) == locker.Expired {
 			n++
 		}
+		if err := t.dismiss(); err != nil {
+			return err
+		}
 		t.sweeps = true
 		_, err := t.step(lease.Command{Op: lease.Look})
+		n += t.gone
 		return err
 	})
 	return n, err
+}
+
+// dismiss has every waiter leave who is dead.
+func (t *turn) dismiss() error {
+	t.state.Suspend(true) // whose turn it is comes out when they are gone
+	defer t.state.Suspend(false)
+	for i := range t.found.places {
+		p := &t.found.places[i]
+		if p.read(filepath.Join(t.dir, queueDir)) && p.fresh(t.at) {
+			continue
+		}
+		if _, err := t.step(lease.Command{Op: lease.Abandon, Token: handleOf(p.id)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ type queuer struct {
 // leaveTime is how long one who gives up may take to leave the queue by the rules.
 const leaveTime = 80 * time.Millisecond
 
-// stand waits until the claim is granted. On an error it is out of the queue.
+// stand waits until the claim is granted. On an error its place is still to be given up.
 func (s *Store) stand(ctx context.Context, c *claim, r locker.Request) error {
 	dir := s.path(c.key)
 	q := &queuer{store: s, claim: c, dir: dir, beaten: c.began, report: &reporter{store: s, claim: c, request: r}}
@@ -45,7 +45,6 @@ func (s *Store) stand(ctx context.Context, c *claim, r locker.Request) error {
 			err = q.sleep(ctx)
 		}
 		if err != nil {
-			q.giveUp(ctx)
 			return err
 		}
 	}
@@ -126,7 +125,7 @@ func (t *turn) take() (over, err error) {
 // sleep waits for whatever may have made it our turn.
 func (q *queuer) sleep(ctx context.Context) error {
 	now := q.store.clock().now
-	d := min(q.store.poll, q.claim.until.Sub(now), beatEvery)
+	d := min(q.store.poll, q.claim.until.Sub(now), q.store.beat)
 	if q.left > 0 {
 		d = min(d, q.left)
 	}
@@ -139,31 +138,32 @@ func (q *queuer) sleep(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if now = q.store.clock().now; now.Sub(q.beaten) >= beatEvery {
+	if now = q.store.clock().now; now.Sub(q.beaten) >= q.store.beat {
 		q.beaten = now
 		_ = os.Chtimes(filepath.Join(q.dir, queueDir, q.claim.place), now, now) // if the place is gone, look finds out
 	}
 	return nil
 }
 
-// giveUp leaves the queue. If the guard cannot be had, the place goes without it: whoever reads the queue bears that.
-func (q *queuer) giveUp(ctx context.Context) {
-	name := q.claim.place
+// giveUp leaves the queue, if there is a place to leave. If the guard cannot be had, the place goes without it: whoever
+// reads the queue bears that.
+func (s *Store) giveUp(ctx context.Context, c *claim) {
+	name := c.place
 	if name == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer cancel()
-	err := q.store.change(ctx, q.claim.key, q.claim, func(t *turn) error {
+	err := s.change(ctx, c.key, c, func(t *turn) error {
 		t.state.Suspend(true) // who leaves is not granted the key on the way out
-		if _, err := t.step(lease.Command{Op: lease.Abandon, Token: q.claim.handle}); err != nil {
-			return err
-		}
+		_, err := t.step(lease.Command{Op: lease.Abandon, Token: c.handle})
 		t.state.Suspend(false)
-		_, err := t.step(lease.Command{Op: lease.Look})
+		if err == nil {
+			_, err = t.step(lease.Command{Op: lease.Look})
+		}
 		return err
 	})
 	if err != nil {
-		_ = os.Remove(filepath.Join(q.dir, queueDir, name))
+		_ = os.Remove(filepath.Join(s.path(c.key), queueDir, name))
 	}
 }

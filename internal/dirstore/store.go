@@ -48,6 +48,7 @@ type Store struct {
 	clock   func() reading
 	disk    disk
 	patient time.Duration // for a guard
+	beat    time.Duration // between a waiter's heartbeats
 	history *recorder
 
 	mu      sync.Mutex
@@ -70,7 +71,7 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		dir: dir, poll: cmp.Or(o.Poll, DefaultPoll), under: o.Under, clock: readClock, patient: guardPatience,
+		dir: dir, poll: cmp.Or(o.Poll, DefaultPoll), under: o.Under, clock: readClock, patient: guardPatience, beat: beatEvery,
 		granted: make(map[string]lease.Fence),
 	}
 	switch info, err := os.Stat(dir); {

@@ -24,6 +24,7 @@ type turn struct {
 	reclaims bool
 
 	lapsed  *lease.Event // the holder's time is over, and its file still there
+	gone    int          // waiters who left
 	wakes   []string     // files of waiters who should look, when the guard is free again
 	records []history.Event
 }
@@ -59,7 +60,6 @@ func (t *turn) run(body func(*turn) error) error {
 		return err
 	}
 	t.found = read(t.dir)
-	t.found.readWaiters(t.dir)
 	if err := t.load(); err != nil {
 		return err
 	}
@@ -69,34 +69,47 @@ func (t *turn) run(body func(*turn) error) error {
 	return t.store.disk.at("turn.end")
 }
 
-// load makes the rules' state of what the files say. Waiters that are dead leave first.
+// load makes the rules' state of what the files say. Waiters that are dead leave first, from the head of the queue to
+// the first who lives: whoever is behind that one is looked at when its turn comes, so that a long queue costs nothing.
 func (t *turn) load() error {
 	t.state = lease.New(t.found.fence(), 0)
 	if h := t.found.holder; h != nil {
 		e := h.granted(t.at)
 		t.state.Apply(&e)
 	}
+	lives := false
 	for i := range t.found.places {
 		p := &t.found.places[i]
 		if h := t.found.holder; h != nil && h.LeaseID == p.id { // granted, and died before it left the queue
 			_ = t.store.disk.remove("load.granted", t.placePath(p.name))
 			continue
 		}
-		e := p.enqueued(t.at)
-		if t.claim != nil && t.claim.place == p.name {
-			e.Deadline = t.claim.until
+		if !lives {
+			lives = t.own(p) || p.read(filepath.Join(t.dir, queueDir)) && p.fresh(t.at)
 		}
-		t.state.Apply(&e)
-		if p.fresh(t.at) {
-			continue
-		}
-		gone, _ := t.state.Decide(&lease.Command{Op: lease.Abandon, Token: e.Token}, t.at.now, nil)
-		if err := t.apply(gone); err != nil {
+		if err := t.seat(p, lives); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// seat gives a waiter its place in the state, and has it leave at once if it is dead.
+func (t *turn) seat(p *place, lives bool) error {
+	e := p.enqueued(t.at)
+	if t.own(p) {
+		e.Deadline, e.Who, e.TTL = t.claim.until, t.claim.who, t.claim.ttl // better known here than from the file
+	}
+	t.state.Apply(&e)
+	if lives {
+		return nil
+	}
+	gone, _ := t.state.Decide(&lease.Command{Op: lease.Abandon, Token: e.Token}, t.at.now, nil)
+	return t.apply(gone)
+}
+
+// own tells whether the place is of the one who makes this change.
+func (t *turn) own(p *place) bool { return t.claim != nil && t.claim.place == p.name }
 
 func (t *turn) apply(events []lease.Event) error {
 	for i := range events {
