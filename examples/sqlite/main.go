@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	fence, err := strconv.ParseInt(os.Getenv("MUTEX_FENCE"), 10, 64)
 	if err != nil {
-		return errors.New("no fence: run this behind: mutex run TOPIC --")
+		return errors.New("no fence: run this behind `mutex run TOPIC --`")
 	}
 	// immediate: a transaction locks the database when it begins, so that nobody writes between its reads and writes.
 	db, err := sql.Open("sqlite", args[0]+"?_txlock=immediate&_pragma=busy_timeout(30000)")
