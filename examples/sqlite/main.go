@@ -35,7 +35,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("usage: sqlite DATABASE FILE...")
+		return errors.New("MUTEX_FENCE is not set: put mutex run TOPIC -- before this command")
 	}
 	fence, err := strconv.ParseInt(os.Getenv("MUTEX_FENCE"), 10, 64)
 	if err != nil {

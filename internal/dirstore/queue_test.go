@@ -46,16 +46,6 @@ func start(t testing.TB, role string, args ...string) *actor {
 	return a
 }
 
-// line waits for the next line that the process prints.
-func (a *actor) line(t testing.TB) string {
-	t.Helper()
-	line, err := a.out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
-}
-
 // kill ends the process by SIGKILL, and waits until it is gone.
 func (a *actor) kill(t testing.TB) {
 	t.Helper()

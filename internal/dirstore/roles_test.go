@@ -87,7 +87,7 @@ func hold(args []string) error {
 		return err
 	}
 	fmt.Println(g.Fence, g.Token.Reveal())
-	_, err = bufio.NewReader(os.Stdin).ReadString('\n')
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until whoever started it has seen enough
 	return nil
 }
 
