@@ -3,9 +3,17 @@ package dirstore_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"legible.sh/mutex/internal/locker"
 )
 
 // BenchmarkHandoff measures, with 16 processes that contend for one key, the time from a release's beginning to the
@@ -35,6 +43,74 @@ func BenchmarkHandoff(b *testing.B) {
 		b.ReportMetric(at(0.99), "p99-ms")
 		b.ReportMetric(at(1), "max-ms")
 	}
+}
+
+// TestNothingIsLost has 16 processes add to one file, 50 times each, by reading it, pausing and writing it.
+func TestNothingIsLost(t *testing.T) {
+	const processes, each = 16, 50
+	dir := t.TempDir()
+	var all []*actor
+	for range processes {
+		all = append(all, start(t, "increment", dir, fmt.Sprint(each)))
+	}
+	for _, a := range all {
+		if err := a.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := number(t, filepath.Join(dir, "count")); got != processes*each {
+		t.Errorf("%d of %d", got, processes*each)
+	}
+}
+
+// TestNothingIsLostButTheKilledOnesStep does the same while processes are killed at random, in the queue and while
+// they hold the key. Each says on its own what it has added for sure; the file may have one more for each who was
+// killed between the writing and the saying. What the dead held ends by its ttl.
+func TestNothingIsLostButTheKilledOnesStep(t *testing.T) {
+	const processes, each, kills = 16, 50, 8
+	dir := t.TempDir()
+	var all [processes]*exec.Cmd
+	var said [processes]bytes.Buffer
+	for i := range all {
+		all[i] = play("increment", dir, fmt.Sprint(each))
+		all[i].Stdout = &said[i]
+		if err := all[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = all[i].Process.Kill() }()
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range kills { // half of those who race
+		mark := (i+1)*each/2 + random.IntN(each/4)
+		eventually(t, "more work is done", func() bool { return number(t, filepath.Join(dir, "count")) >= mark })
+		if err := all[i].Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sure := 0
+	for i := range all {
+		if err := all[i].Wait(); err != nil && i >= kills {
+			t.Fatalf("a process that nobody killed failed: %v", err)
+		}
+		sure += bytes.Count(said[i].Bytes(), []byte("\n"))
+	}
+	got := number(t, filepath.Join(dir, "count"))
+	if got < sure || got > sure+kills {
+		t.Errorf("the file has %d; %d are sure, %d were killed", got, sure, kills)
+	}
+	if st := status(t, open(t, dir), "counter"); st.Waiting != 0 || st.State == locker.Corrupt || st.State == locker.Unreadable {
+		t.Errorf("left behind: %+v", st)
+	}
+}
+
+// number reads a file with a number in it; 0 if it is not there yet.
+func number(t testing.TB, path string) (n int) {
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	_, _ = fmt.Sscan(string(b), &n)
+	return n
 }
 
 // gaps gives the times between a holder's end and the next one's beginning, sorted.

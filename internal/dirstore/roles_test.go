@@ -16,7 +16,8 @@ import (
 
 var forever = locker.Request{Who: locker.Who{Name: "process"}, Wait: locker.Forever, TTL: time.Minute}
 
-// increment DIR N: N times, take the key and add one to a file by reading it, pausing, and writing it.
+// increment DIR N: N times, take the key and add one to a file by reading it, pausing, and writing it. Each is said
+// while the key is still held.
 func increment(args []string) error {
 	s, err := dirstore.Open(dirstore.Options{Dir: args[0]})
 	if err != nil {
@@ -24,13 +25,16 @@ func increment(args []string) error {
 	}
 	n, _ := strconv.Atoi(args[1])
 	for range n {
-		g, err := s.Acquire(context.Background(), "counter", forever)
+		r := forever
+		r.TTL = time.Second // what one who is killed holds
+		g, err := s.Acquire(context.Background(), "counter", r)
 		if err != nil {
 			return err
 		}
 		if err := addOne(filepath.Join(args[0], "count")); err != nil {
 			return err
 		}
+		fmt.Println("one more")
 		if _, err := s.Release(context.Background(), "counter", g.Token); err != nil {
 			return err
 		}
@@ -44,8 +48,11 @@ func addOne(path string) error {
 		return err
 	}
 	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
-	time.Sleep(100 * time.Microsecond) // what is lost without the lock
-	return os.WriteFile(path, []byte(strconv.Itoa(n+1)), 0o600)
+	time.Sleep(100 * time.Microsecond) // enough for another to come between, without the lock
+	if err := os.WriteFile(path+".new", []byte(strconv.Itoa(n+1)), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // handoff DIR N: N times, take the key and print when it was had and when it is given back, on the machine's clock.
