@@ -90,12 +90,13 @@ func TestEverythingCanBeReachedByKeyboard(t *testing.T) {
 	p.signIn(url)
 	for _, path := range pages {
 		p.open(url + path)
-		// Numbered, so that a refresh of the page does not matter to the count.
+		// By what they are called: a live page may replace them meanwhile.
 		total := eval[int](p, `(() => {
+			window.called = (e) => [e.tagName, e.id, e.name, e.getAttribute("href"), e.getAttribute("aria-label") || e.textContent.trim()].join("|");
 			window.reached = new Set();
 			window.hidden = [];
 			document.addEventListener("focusin", (e) => {
-				window.reached.add(e.target);
+				window.reached.add(window.called(e.target));
 				const s = getComputedStyle(e.target);
 				if (s.outlineStyle === "none" && !e.target.matches("main")) window.hidden.push(e.target.outerHTML.slice(0, 120));
 			});
@@ -105,10 +106,18 @@ func TestEverythingCanBeReachedByKeyboard(t *testing.T) {
 		if first := eval[string](p, `document.activeElement.textContent`); path != "/-/dashboard" && first != "Skip to the content" {
 			t.Errorf("%s: Tab goes to %q first", path, first)
 		}
-		for range total + total/2 {
-			p.keys(kb.Tab)
+		missing := func() []string {
+			return eval[[]string](p, usable+`.filter((e) => !window.reached.has(window.called(e))).slice(0, 5).map((e) => e.outerHTML.slice(0, 160))`)
 		}
-		if missed := eval[[]string](p, usable+`.filter((e) => !window.reached.has(e)).slice(0, 5).map((e) => e.outerHTML.slice(0, 160))`); len(missed) > 0 {
+		for range 3 { // rounds: a refresh may send the focus back to the beginning
+			for range total + 1 {
+				p.keys(kb.Tab)
+			}
+			if len(missing()) == 0 {
+				break
+			}
+		}
+		if missed := missing(); len(missed) > 0 {
 			t.Errorf("%s: Tab never goes to %s", path, strings.Join(missed, "\n\t"))
 		}
 		if hidden := eval[[]string](p, `window.hidden`); len(hidden) > 0 {

@@ -96,8 +96,10 @@ class Worker {
   }
 
   async renew() {
-    const { status, body } = await call("POST", `/${this.topic}/-/renew`, { "X-Lease": this.grant.lease });
-    if (status === 200) this.hold({ ...this.grant, ...body });
+    const grant = this.grant;
+    const { status, body } = await call("POST", `/${this.topic}/-/renew`, { "X-Lease": grant.lease });
+    if (this.grant !== grant) return; // it was given back meanwhile
+    if (status === 200) this.hold({ ...grant, ...body });
     else this.idle(status === 404 ? "lost it: stop the work" : body.hint || body.error);
   }
 
