@@ -64,7 +64,7 @@ func New(o Options) *Registry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range o.Topics {
-		r.spawn(t)
+		r.spawn(t, 0) // the journal tells its fence
 	}
 	return r
 }
@@ -129,7 +129,7 @@ func (r *Registry) take(topic lease.Topic, make bool) (*entry, error) {
 		if len(r.topics) >= r.options.MaxTopics && !r.reapOne() {
 			return nil, ErrTopicLimit
 		}
-		e = r.spawn(topic)
+		e = r.spawn(topic, r.floor)
 	}
 	e.refs++
 	r.idle.remove(e)
@@ -165,9 +165,9 @@ func (r *Registry) onIdle(a *topicactor.Actor) {
 	}
 }
 
-func (r *Registry) spawn(topic lease.Topic) *entry {
+func (r *Registry) spawn(topic lease.Topic, floor lease.Fence) *entry {
 	e := &entry{actor: topicactor.Start(topicactor.Config{
-		Topic: topic, Floor: r.floor, Keep: r.options.Keep, Journal: r.options.Journal, Gate: r.gate, Pool: &r.pool,
+		Topic: topic, Floor: floor, Keep: r.options.Keep, Journal: r.options.Journal, Gate: r.gate, Pool: &r.pool,
 		Observe: r.options.Observe, OnIdle: r.onIdle,
 	})}
 	r.topics[topic] = e

@@ -44,7 +44,7 @@ It refuses while a server has the directory.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d damaged lines dropped; fences go on above %d; the file as it was is %s\n",
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: damaged lines dropped: %d; fences go on above %d; the file as it was is %s\n",
 				r.Path, len(r.Damage), r.RaisedTo, r.Backup)
 			return err
 		},
@@ -73,7 +73,7 @@ func reportJournal(w io.Writer, r *journal.Report) error {
 		return err
 	}
 	if len(r.Damage) > 0 {
-		return fmt.Errorf("%d damaged lines: mutex journal repair keeps a backup and drops only those", len(r.Damage))
+		return fmt.Errorf("damaged lines: %d; mutex journal repair keeps a backup and drops only those", len(r.Damage))
 	}
 	return nil
 }

@@ -130,17 +130,18 @@ func (s *Server) Close() error {
 	return errors.Join(failed, s.close(context.Background()))
 }
 
-// close ends what is on disk: the journal with its last sync, then the history.
+// close ends what is on disk: the history, then the journal with its last sync. The journal has the directory's lock, so
+// it is the last to go: the next server must not find our history open.
 func (s *Server) close(ctx context.Context) error {
 	var failed error
-	if s.journal != nil {
-		if err := s.journal.Close(); err != nil {
-			failed = fmt.Errorf("journal: %w", err)
-		}
-	}
 	if s.history != nil {
 		if err := s.history.Close(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("history: %w", err))
+		}
+	}
+	if s.journal != nil {
+		if err := s.journal.Close(); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("journal: %w", err))
 		}
 	}
 	if s.tracer != nil {

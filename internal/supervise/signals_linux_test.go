@@ -1,6 +1,8 @@
 package supervise_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,15 +66,21 @@ func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
 
 // TestTheCommandIgnoresNothingThatWeDoNot: what is ignored is inherited, so nothing may be ignored for our own ends.
 func TestTheCommandStartsWithTheSignalsThatWeHad(t *testing.T) {
-	const ask = "grep -E '^Sig(Blk|Ign)' /proc/self/status"
-	s := start(t, order{Argv: []string{"/bin/grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"}})
-	s.wait()
-	for _, line := range s.lines("stdout") {
-		if strings.TrimLeft(strings.SplitN(line, ":", 2)[1], "\t0") != "" {
-			t.Errorf("%s: %s", ask, line)
+	// What this process ignores (a C library under the race detector ignores one of its own) is inherited; nothing is
+	// to come on top of it.
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "SigBlk:") || strings.HasPrefix(line, "SigIgn:") {
+			want = append(want, strings.TrimSpace(line))
 		}
 	}
-	if len(s.lines("stdout")) != 2 {
-		t.Errorf("stdout %q", s.read("stdout"))
+	s := start(t, order{Argv: []string{"/bin/grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"}})
+	s.wait()
+	if got := s.lines("stdout"); !slices.Equal(got, want) {
+		t.Errorf("the command starts with %q, we had %q", got, want)
 	}
 }
