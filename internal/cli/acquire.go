@@ -19,6 +19,7 @@ func (d *door) acquire() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		r.PID = os.Getppid() // this process is gone long before the lease is: whoever started it is the holder
 		held, err := d.acquireAll(ctx, c, r, flags.quiet)
 		if err != nil {
 			return err
