@@ -40,7 +40,7 @@ func flavour() cli.Flavour {
 		Codes:    cli.Codes{Busy: 1, Timeout: 1, NotHolder: 1, NotHeld: 1, Lost: 75, NotExecutable: 126},
 		Shapes:   cli.WireShapes(),
 		Aliases:  map[string][]string{"list": {"ls"}, "history": {"log"}},
-		Extra:    []*cobra.Command{serve(), t.benchmark(), token(), policies(), journals(), fences(), t.teaching()},
+		Extra:    []*cobra.Command{serve(), t.benchmark(), token(), policies(), journals(), fences(), t.teaching(), t.agents()},
 		Hint:     t.hint,
 		Connect:  t.connect,
 		Patience: patience,

@@ -12,6 +12,7 @@ import (
 	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/mcpserver"
 	"legible.sh/mutex/internal/metrics"
 	"legible.sh/mutex/internal/policy"
 	"legible.sh/mutex/internal/tracing"
@@ -42,6 +43,7 @@ type Server struct {
 	listener  net.Listener
 	profiler  *profiler       // nil: off
 	tracer    *tracing.Tracer // nil: off
+	agents    *mcpserver.HTTP
 	http      *http.Server
 	base      context.Context // of every request
 	cancel    context.CancelCauseFunc
@@ -109,12 +111,14 @@ func (s *Server) handler(address config.Address) (http.Handler, error) {
 	if s.history != nil {
 		past, overviews = pastEvents{s.history}, pastEvents{s.history}
 	}
-	return httpserver.New(httpserver.Options{
+	s.agents = mcpserver.NewHTTP(mcpserver.HTTPOptions{Version: s.options.Version})
+	handler, err := httpserver.New(httpserver.Options{
 		Registry:  s.registry,
 		History:   past,
 		Overviews: overviews,
 		Metrics:   s.metrics.Handler(),
 		Meter:     s.metrics,
+		MCP:       s.agents,
 		Ready:     s.ready,
 		Policy:    s.policy,
 		Pages:     web.New(),
@@ -131,4 +135,8 @@ func (s *Server) handler(address config.Address) (http.Handler, error) {
 		CheckHost:    address.Network == "tcp" && address.Local(),
 		CORSOrigins:  c.CORSOrigins,
 	})
+	if err == nil {
+		s.agents.Serve(s.base, handler)
+	}
+	return handler, err
 }

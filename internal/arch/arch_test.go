@@ -27,12 +27,13 @@ var arrows = map[string][]string{
 	"internal/metrics":    {"internal/lease"},
 	"internal/web":        {"api", "."},
 	"internal/httpserver": {"api", ".", "internal/lease", "internal/policy", "internal/web", "registry", "topicactor"},
+	"internal/mcpserver":  {"api", "api/client", "internal/teach"},
 	"internal/app":        {"*"},
 	"internal/locker":     {},
 	"internal/remote":     {"api", "api/client", "internal/locker"},
 	"internal/dirstore":   {"internal/lease", "internal/history", "internal/locker"},
 	"internal/cli":        {"internal/locker", "internal/supervise"},
-	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/private", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence", "internal/teach"},
+	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/private", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence", "internal/teach", "internal/mcpserver", "api/client"},
 }
 
 // onlyIn says which packages may use a third party's library.
@@ -41,6 +42,7 @@ var onlyIn = map[string][]string{
 	"github.com/caarlos0/env/v11":     {"internal/config"},
 	"github.com/getkin/kin-openapi":   {"api"},
 	"modernc.org/sqlite":              {"internal/history", "examples/*"},
+	"github.com/modelcontextprotocol": {"internal/mcpserver"},
 	"github.com/oapi-codegen/runtime": {"api"},
 }
 
