@@ -108,6 +108,7 @@ func (s *session) over(l *client.Lease) {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
 	defer cancel()
 	// For clients that show such things. The others are told with the next result.
+	//lint:ignore SA1019 Clients of today show it; it goes when the protocol drops it.
 	_ = s.peer.Log(ctx, &mcp.LoggingMessageParams{Level: "critical", Logger: "mutex", Data: text})
 }
 
