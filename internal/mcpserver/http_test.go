@@ -136,7 +136,7 @@ func TestASessionThatVanishesIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &agent{t: t, ClientSession: session}
-	a.must("acquire", args{"topic": "x", "ttl": 2}, nil)
+	a.must("acquire", args{"topic": "x", "ttl": 5}, nil)
 	eventually(t, "the session is forgotten", func() bool { return status(t, url, session.ID()) == http.StatusNotFound })
 	if got := holders(t, c, "x"); !slices.Equal(got, []int64{1}) {
 		t.Errorf("what worked under the lease may be working still, but it is held by %v", got)
@@ -158,7 +158,7 @@ func TestASessionThatVanishesIsOver(t *testing.T) {
 func TestAnOpenStreamKeepsASessionAlive(t *testing.T) {
 	url, c := part(t, mcpserver.HTTPOptions{Linger: 50 * time.Millisecond})
 	a := overHTTP(t, url, "")
-	a.must("acquire", args{"topic": "x", "ttl": 1}, nil)
+	a.must("acquire", args{"topic": "x", "ttl": 3}, nil)
 	renewals := 0
 	for e, err := range c.Watch(t.Context(), "x") {
 		if err != nil || e.Type == client.EventExpire {
@@ -167,7 +167,7 @@ func TestAnOpenStreamKeepsASessionAlive(t *testing.T) {
 		if e.Type == client.EventRenew {
 			renewals++
 		}
-		if renewals == 4 {
+		if renewals == 2 {
 			break
 		}
 	}

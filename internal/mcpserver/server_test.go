@@ -17,11 +17,13 @@ import (
 // overBoth runs a test over each transport.
 func overBoth(t *testing.T, test func(t *testing.T, a *agent, c *client.Client)) {
 	t.Run("stdio", func(t *testing.T) {
+		t.Parallel()
 		_, c := locks(t, nil)
 		a, _, _ := overPipes(t, c)
 		test(t, a, c)
 	})
 	t.Run("http", func(t *testing.T) {
+		t.Parallel()
 		url, c := locks(t, nil)
 		test(t, overHTTP(t, url, ""), c)
 	})
@@ -168,7 +170,7 @@ func TestWaitReturnsWhenALeaseEnds(t *testing.T) {
 // TestLostMeansStop has an administrator end a lease that a session keeps.
 func TestLostMeansStop(t *testing.T) {
 	overBoth(t, func(t *testing.T, a *agent, c *client.Client) {
-		a.must("acquire", args{"topic": "x", "ttl": 0.3}, nil)
+		a.must("acquire", args{"topic": "x", "ttl": 3}, nil)
 		if _, err := c.ForceRelease(t.Context(), "x", client.Force{Fence: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestLostMeansStop(t *testing.T) {
 // TestALeaseIsKeptAliveWhileTheSessionLives has a ttl pass several times.
 func TestALeaseIsKeptAliveWhileTheSessionLives(t *testing.T) {
 	overBoth(t, func(t *testing.T, a *agent, c *client.Client) {
-		a.must("acquire", args{"topic": "x", "ttl": 1}, nil)
+		a.must("acquire", args{"topic": "x", "ttl": 3}, nil)
 		watch, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		renewals := 0
