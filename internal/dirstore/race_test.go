@@ -47,7 +47,8 @@ func BenchmarkHandoff(b *testing.B) {
 
 // TestNothingIsLost has 16 processes add to one file, 50 times each, by reading it, pausing and writing it.
 func TestNothingIsLost(t *testing.T) {
-	const processes, each = 16, 50
+	const processes = 16
+	each := rounds()
 	dir := t.TempDir()
 	var all []*actor
 	for range processes {
@@ -67,7 +68,8 @@ func TestNothingIsLost(t *testing.T) {
 // they hold the key. Each says on its own what it has added for sure; the file may have one more for each who was
 // killed between the writing and the saying. What the dead held ends by its ttl.
 func TestNothingIsLostButTheKilledOnesStep(t *testing.T) {
-	const processes, each, kills = 16, 50, 8
+	const processes, kills = 16, 8
+	each := rounds()
 	dir := t.TempDir()
 	var all [processes]*exec.Cmd
 	var said [processes]bytes.Buffer
@@ -101,6 +103,14 @@ func TestNothingIsLostButTheKilledOnesStep(t *testing.T) {
 	if st := status(t, open(t, dir), "counter"); st.Waiting != 0 || st.State == locker.Corrupt || st.State == locker.Unreadable {
 		t.Errorf("left behind: %+v", st)
 	}
+}
+
+// rounds is how often each process of a race adds one.
+func rounds() int {
+	if testing.Short() {
+		return 12
+	}
+	return 50
 }
 
 // number reads a file with a number in it; 0 if it is not there yet.
