@@ -32,13 +32,25 @@ func (r *run) suspend() {
 	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s",
 		seconds(r.terms.stopAt.Sub(now())))
 	r.words.flush(50 * time.Millisecond)
-	r.suspended = true
+	r.suspended, r.suspendedAt = true, now()
 	r.term.suspend()
-	r.term.stopOwnGroup()
-	signal.Notify(r.signals.ch, syscall.SIGTSTP)
+	r.term.stopOthers()
+	signal.Notify(r.signals.ch, syscall.SIGTSTP) // before the stop, so that no key is missed when we are woken
+	r.term.stopSelf()
 }
 
-// woken comes with a CONT: from a shell's fg or bg if this process had stopped itself, else for the tree.
+// stopKey hands the stop key's signal on. If it comes just when this process is woken, before it has heard so, the kernel
+// has thrown away the CONT, and the command is still stopped: then the key is for us alone.
+func (r *run) stopKey(sig syscall.Signal) {
+	if r.suspended {
+		r.suspend()
+		return
+	}
+	r.passed[sig] = true
+	r.tree.signal(sig)
+}
+
+// woken comes with a CONT, or with the time if that was lost: from a shell's fg or bg if this process had stopped itself, else for the tree.
 func (r *run) woken() {
 	if r.suspended {
 		r.resume()

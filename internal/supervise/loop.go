@@ -51,6 +51,9 @@ func (r *run) alarm() <-chan time.Time {
 	if r.config.MaxHold > 0 && r.ending == nil {
 		next = min(next, r.started.Add(r.config.MaxHold))
 	}
+	if r.suspended {
+		next = min(next, at.Add(lookSeldom))
+	}
 	if r.hook != nil {
 		next = min(next, r.hook.killAt)
 	}
@@ -76,6 +79,9 @@ func (r *run) onTime() {
 	}
 	if r.config.MaxHold > 0 && r.ending == nil && at >= r.started.Add(r.config.MaxHold) {
 		r.endByMaxHold(at)
+	}
+	if r.suspended && at >= r.suspendedAt.Add(lookSeldom) {
+		r.woken() // this process runs, so somebody has woken it
 	}
 	if r.hook != nil && at >= r.hook.killAt {
 		r.tree.killHook(r.hook.pid)

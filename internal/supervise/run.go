@@ -60,13 +60,14 @@ type run struct {
 	guards    int       // how often that was
 
 	// What the keys and other signals did.
-	cancelled  <-chan struct{}         // nil once it was heard
-	passed     map[syscall.Signal]bool // handed to the tree
-	interrupts int                     // presses of Ctrl-C, those within a moment counted once
-	lastInt    Instant
-	keyed      syscall.Signal // typed at the command's own terminal, and the end of it
-	suspended  bool           // this process stopped itself along with the command
-	wakeLater  bool           // it was woken at a time when the lease may be lost
+	cancelled   <-chan struct{}         // nil once it was heard
+	passed      map[syscall.Signal]bool // handed to the tree
+	interrupts  int                     // presses of Ctrl-C, those within a moment counted once
+	lastInt     Instant
+	keyed       syscall.Signal // typed at the command's own terminal, and the end of it
+	suspended   bool           // this process stopped itself along with the command
+	suspendedAt Instant
+	wakeLater   bool // it was woken at a time when the lease may be lost
 }
 
 func newRun(ctx context.Context, c Config) *run {

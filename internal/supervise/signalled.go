@@ -17,9 +17,11 @@ func (r *run) signalled(sig os.Signal) {
 		what = rolePass
 	}
 	switch what {
-	case rolePass, roleStop:
+	case rolePass:
 		r.passed[number] = true
 		r.tree.signal(number)
+	case roleStop:
+		r.stopKey(number)
 	case roleContinue:
 		r.woken()
 	case roleEnd:

@@ -180,10 +180,13 @@ func (t *terminal) canStop() bool {
 	return false
 }
 
-// stopOwnGroup does to our own group what the terminal's stop key does to a job, so that the shell sees the job
-// stopped. It returns when this process is, or just before.
-func (t *terminal) stopOwnGroup() {
-	signal.Ignore(syscall.SIGTSTP) // for the others; this process stops in a way that always works
+// stopOthers does to the rest of our own group what the terminal's stop key does to a job. This process must not be
+// listening for that signal meanwhile.
+func (t *terminal) stopOthers() {
+	signal.Ignore(syscall.SIGTSTP)
 	_ = unix.Kill(0, unix.SIGTSTP)
-	_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
 }
+
+// stopSelf stops this process, so that the shell sees the job stopped. It returns when this process is stopped, or just
+// before.
+func (t *terminal) stopSelf() { _ = unix.Kill(unix.Getpid(), unix.SIGSTOP) }

@@ -13,6 +13,7 @@ func (t *terminal) takeBack(bool)         {}
 func (t *terminal) passOn(syscall.Signal) {}
 func (t *terminal) close()                {}
 func keySignal(syscall.Signal) bool       { return false }
+func (r *run) stopKey(syscall.Signal)     {}
 func (r *run) stopped()                   {}
 func (r *run) woken()                     {}
 func (r *run) resume()                    {}
