@@ -4,14 +4,21 @@ import (
 	"context"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"legible.sh/mutex/internal/lease"
 )
 
 // A client without an Idempotency-Key that vanishes while its grant is on the way would leave a lease that nobody
 // knows of. While a request is parked, net/http notices the end of the connection and the handler abandons it. What is
-// left is the moment after: the answer was written, and the client had hung up before it came. TCP knows (the answer
-// was met by a reset, or by a FIN that does not acknowledge it), so the connection asks when it is closed.
+// left is the moment after: the answer was written, and the client had hung up before it came. TCP knows (the client's
+// end came without acknowledging the answer, or a reset came in its place), so the connection asks when it is closed.
+//
+// A client that has its grant must never lose it by this. A reset long after the answer tells nothing about it: proxies
+// end idle connections that way.
+
+// doubt is how long after a grant a reset still means that the client did not read it.
+const doubt = time.Second
 
 // Listen gives the connections that l accepts the memory of their last grant. The server's ConnContext must be
 // [ConnContext].
@@ -31,7 +38,11 @@ func (l listener) Accept() (net.Conn, error) {
 // and runs the handler in between; the reader in the background never reads while the handler stores.
 type conn struct {
 	net.Conn
-	last atomic.Pointer[delivery]
+	last   atomic.Pointer[delivery]
+	secure atomic.Bool  // under TLS
+	sent   atomic.Int64 // bytes
+	before atomic.Int64 // sent before the last write
+	broken atomic.Bool  // the last write failed
 }
 
 // delivery is a grant on its way to a client that could not ask for it again.
@@ -39,6 +50,7 @@ type delivery struct {
 	server *Server
 	topic  lease.Topic
 	token  lease.Token
+	at     time.Time
 }
 
 // Read forgets the grant when the client goes on talking: it has it.
@@ -50,12 +62,46 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write counts.
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.before.Store(c.sent.Load())
+	c.sent.Add(int64(n))
+	c.broken.Store(err != nil)
+	return n, err
+}
+
 // Close takes the last grant back if the client never got it.
 func (c *conn) Close() error {
-	if d := c.last.Swap(nil); d != nil && undelivered(c.Conn) {
+	if d := c.last.Swap(nil); d != nil && c.undelivered(time.Since(d.at)) {
 		d.server.takeBack(d.topic, d.token)
 	}
 	return c.Conn.Close()
+}
+
+// undelivered tells whether the peer of a connection that ends cannot have read the answer that was written so long ago.
+func (c *conn) undelivered(age time.Duration) bool {
+	answered, reset := c.sent.Load(), age < doubt
+	if c.secure.Load() {
+		// TLS has just said goodbye. One who read its grant and hung up did not acknowledge that, and may have met it
+		// with a reset.
+		answered, reset = c.before.Load(), reset && c.broken.Load()
+	}
+	state, ok := stateOf(c.Conn)
+	switch {
+	case !ok || !state.ended:
+		return false
+	case state.acknowledged < answered:
+		return true
+	}
+	return state.reset && reset
+}
+
+// peerState is what TCP knows of a connection's other end.
+type peerState struct {
+	ended        bool  // it sends no more
+	reset        bool  // it said so with a reset
+	acknowledged int64 // bytes of ours
 }
 
 type connKey struct{}
@@ -64,6 +110,9 @@ type connKey struct{}
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = t.NetConn()
+		if own, ok := c.(*conn); ok {
+			own.secure.Store(true)
+		}
 	}
 	if own, ok := c.(*conn); ok {
 		return context.WithValue(ctx, connKey{}, own)
@@ -74,6 +123,6 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 // delivering remembers a grant until the client shows that it has it.
 func (s *Server) delivering(ctx context.Context, topic lease.Topic, token lease.Token) {
 	if c, ok := ctx.Value(connKey{}).(*conn); ok {
-		c.last.Store(&delivery{s, topic, token})
+		c.last.Store(&delivery{s, topic, token, time.Now()})
 	}
 }

@@ -12,21 +12,26 @@ const (
 	tcpCloseWait = 8
 )
 
-// undelivered tells whether the peer of a connection that ends cannot have read the last answer: it reset the
-// connection, or its FIN came without acknowledging what we sent.
-func undelivered(c net.Conn) bool {
+// stateOf asks the kernel.
+func stateOf(c net.Conn) (peerState, bool) {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
-		return false
+		return peerState{}, false
 	}
 	raw, err := tcp.SyscallConn()
 	if err != nil {
-		return false
+		return peerState{}, false
 	}
-	gone := false
+	var info *unix.TCPInfo
 	_ = raw.Control(func(fd uintptr) { // an error means that the connection was closed before
-		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		gone = err == nil && (info.State == tcpClosed || info.State == tcpCloseWait && info.Unacked > 0)
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 	})
-	return gone
+	if err != nil || info == nil {
+		return peerState{}, false
+	}
+	return peerState{
+		ended:        info.State == tcpClosed || info.State == tcpCloseWait,
+		reset:        info.State == tcpClosed,
+		acknowledged: int64(info.Bytes_acked),
+	}, true
 }

@@ -4,5 +4,5 @@ package httpserver
 
 import "net"
 
-// undelivered cannot be told here; such a lease ends by its ttl.
-func undelivered(net.Conn) bool { return false }
+// stateOf cannot be told here; a lease that did not arrive ends by its ttl.
+func stateOf(net.Conn) (peerState, bool) { return peerState{}, false }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type server struct {
 	registry *registry.Registry
 	shutdown func() // cancels the base context, as a stopping server does
 	log      *lockedBuffer
+	closed   atomic.Int64 // connections that have ended
 }
 
 type lockedBuffer struct {
@@ -68,6 +70,14 @@ func options() (httpserver.Options, registry.Options, policy.Options) {
 // start runs a server with options changed by the test.
 func start(t testing.TB, change func(*httpserver.Options, *registry.Options, *policy.Options)) *server {
 	t.Helper()
+	s := prepare(t, change)
+	s.Start()
+	return s
+}
+
+// prepare makes a server that is still to be started.
+func prepare(t testing.TB, change func(*httpserver.Options, *registry.Options, *policy.Options)) *server {
+	t.Helper()
 	o, ro, po := options()
 	s := &server{log: new(lockedBuffer)}
 	o.Log = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -88,7 +98,11 @@ func start(t testing.TB, change func(*httpserver.Options, *registry.Options, *po
 	s.Config.ReadHeaderTimeout = 10 * time.Second
 	s.Config.ConnContext = httpserver.ConnContext
 	s.Listener = httpserver.Listen(s.Listener)
-	s.Start()
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			s.closed.Add(1)
+		}
+	}
 	t.Cleanup(func() {
 		s.shutdown()
 		s.CloseClientConnections()

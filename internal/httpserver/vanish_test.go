@@ -1,12 +1,15 @@
 package httpserver_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
 	"time"
+
+	"legible.sh/mutex/internal/lease"
 )
 
 // TestClientsThatVanishLeaveNoLease lets clients hang up at a random moment: before the answer, while they wait, when it
@@ -75,4 +78,80 @@ func TestOneWhoReadAndHungUpKeepsItsLease(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAResetLongAfterTheAnswerTakesNothing is a proxy that ends its idle connections with a reset, as many do.
+func TestAResetLongAfterTheAnswerTakesNothing(t *testing.T) {
+	s := start(t, nil)
+	c := s.dial(t, "POST /a?ttl=3600 HTTP/1.1\r\nHost: h\r\n\r\n")
+	if _, err := c.Read(make([]byte, 4096)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1100 * time.Millisecond) // longer than any client takes to read what has come
+	if err := c.(*net.TCPConn).SetLinger(0); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	eventually(t, "the server has noticed", func() bool { return s.closed.Load() == 1 })
+	if !s.held(t, "a") {
+		t.Error("a lease was taken from one who has it")
+	}
+}
+
+// TestUnderTLSOneWhoReadAndHungUpKeepsItsLease hangs up as some TLS libraries do: without a goodbye, so that the server's
+// own goodbye meets a closed socket.
+func TestUnderTLSOneWhoReadAndHungUpKeepsItsLease(t *testing.T) {
+	s := prepare(t, nil)
+	s.StartTLS()
+	for i := range int64(40) {
+		header := [2]string{"", "Connection: close\r\n"}[i%2]
+		raw, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
+		if _, err := fmt.Fprintf(c, "POST /t%d?ttl=3600 HTTP/1.1\r\nHost: h\r\n%s\r\n", i, header); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := c.Read(make([]byte, 4096)); n == 0 {
+			t.Fatal(err)
+		}
+		raw.Close()
+		eventually(t, "the server has noticed", func() bool { return s.closed.Load() == i+1 })
+		if !s.held(t, lease.Topic(fmt.Sprint("t", i))) {
+			t.Fatalf("connection %d, %q: a lease was taken from one who has it", i, header)
+		}
+	}
+}
+
+// TestUnderTLSClientsThatVanishLeaveNoLease is the other side.
+func TestUnderTLSClientsThatVanishLeaveNoLease(t *testing.T) {
+	s := prepare(t, nil)
+	s.StartTLS()
+	for i := range 40 {
+		raw, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
+		if _, err := fmt.Fprintf(c, "POST /t?ttl=3600 HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "granted", func() bool { return s.held(t, "t") })
+		if i%2 == 0 {
+			_ = raw.(*net.TCPConn).SetLinger(0)
+		}
+		raw.Close() // with the answer unread: a reset either way
+		eventually(t, "free", func() bool { return !s.held(t, "t") })
+	}
+}
+
+// held tells whether a topic is held, without a connection.
+func (s *server) held(t *testing.T, topic lease.Topic) bool {
+	t.Helper()
+	answer, err := s.registry.Do(t.Context(), topic, &lease.Command{Op: lease.Look})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(answer.Status.Holders) > 0
 }
