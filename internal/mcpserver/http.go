@@ -111,25 +111,24 @@ func (h *HTTP) Close() error {
 
 // ServeHTTP is one message of a session, or its stream, or its end.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := &answer{ResponseWriter: w}
 	id := r.Header.Get(sessionHeader)
 	switch {
 	case id == "" && h.full():
-		w.Header().Set("Retry-After", "10")
-		http.Error(w, "too many MCP sessions: end one with DELETE, or repeat after Retry-After seconds", http.StatusTooManyRequests)
-		return
+		out.Header().Set("Retry-After", "10")
+		http.Error(out, "too many MCP sessions: end one with DELETE, or repeat after Retry-After seconds", http.StatusTooManyRequests)
 	case id == "":
-		h.inner.ServeHTTP(w, r)
-		h.enter(w.Header().Get(sessionHeader), true)
-		h.leave(w.Header().Get(sessionHeader))
-		return
+		var l *liveness
+		out.before = func() { l = h.begin(out.Header().Get(sessionHeader)) }
+		h.inner.ServeHTTP(out, r)
+		h.leave(l)
+	case r.Method == http.MethodDelete && h.known(id):
+		h.delete(out, r, id)
+	default:
+		l := h.enter(id)
+		defer h.leave(l)
+		h.inner.ServeHTTP(out, r)
 	}
-	if r.Method == http.MethodDelete && h.known(id) {
-		h.delete(w, r, id)
-		return
-	}
-	h.enter(id, false)
-	defer h.leave(id)
-	h.inner.ServeHTTP(w, r)
 }
 
 // delete ends a session in order.
@@ -160,28 +159,41 @@ func (h *HTTP) known(id string) bool {
 	return h.live[id] != nil
 }
 
-// enter notes an open request of a session, which is fresh if this request made it.
-func (h *HTTP) enter(id string, fresh bool) {
+// begin notes a session that an open request has just made; "" is none. It comes before the answer with its id: the next
+// request may be there before this one has returned.
+func (h *HTTP) begin(id string) *liveness {
+	if id == "" {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := &liveness{open: 1, timer: time.AfterFunc(h.linger, func() { h.expire(id) })}
+	l.timer.Stop()
+	h.live[id] = l
+	return l
+}
+
+// enter notes an open request of a session, nil for one that is not known.
+func (h *HTTP) enter(id string) *liveness {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := h.live[id]
-	if l == nil && fresh && id != "" {
-		l = &liveness{timer: time.AfterFunc(h.linger, func() { h.expire(id) })}
-		h.live[id] = l
-	}
 	if l != nil {
 		l.open++
 		l.timer.Stop()
 	}
+	return l
 }
 
-func (h *HTTP) leave(id string) {
+// leave notes the end of what enter or begin gave.
+func (h *HTTP) leave(l *liveness) {
+	if l == nil {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l := h.live[id]; l != nil {
-		if l.open--; l.open == 0 {
-			l.timer.Reset(h.linger)
-		}
+	if l.open--; l.open == 0 {
+		l.timer.Reset(h.linger)
 	}
 }
 

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"legible.sh/mutex/api"
 	"legible.sh/mutex/api/client"
 	"legible.sh/mutex/internal/mcpserver"
 )
@@ -90,6 +92,38 @@ func TestPagesOfOtherOriginsAreRefused(t *testing.T) {
 	}
 }
 
+// TestErrorsAreLikeAllOthers: with code, hint and where to go on, for somebody who came with curl.
+func TestErrorsAreLikeAllOthers(t *testing.T) {
+	url, _ := locks(t, nil)
+	for _, c := range []struct {
+		method, session, body string
+		status                int
+		code                  api.ErrorCode
+	}{
+		{"GET", "", "", 400, api.ErrorCodeBadParam},
+		{"GET", "nonsense", "", 404, api.ErrorCodeNotFound},
+		{"DELETE", "nonsense", "", 404, api.ErrorCodeNotFound},
+		{"POST", "", "nonsense", 400, api.ErrorCodeBadParam},
+	} {
+		q, _ := http.NewRequest(c.method, url+"/-/mcp", strings.NewReader(c.body))
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Accept", "application/json, text/event-stream")
+		if c.session != "" {
+			q.Header.Set("Mcp-Session-Id", c.session)
+		}
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e api.APIError
+		err = json.NewDecoder(r.Body).Decode(&e)
+		r.Body.Close()
+		if err != nil || r.StatusCode != c.status || e.Code != c.code || e.Hint == "" || e.Next == nil || e.Next.Path != "/llms.txt" {
+			t.Errorf("%s %q: %s %+v %v", c.method, c.session, r.Status, e, err)
+		}
+	}
+}
+
 // part is the MCP part alone, with a linger of the test's choice, in front of another server's locks.
 func part(t *testing.T, o mcpserver.HTTPOptions) (url string, c *client.Client) {
 	t.Helper()
@@ -154,9 +188,9 @@ func TestASessionThatVanishesIsOver(t *testing.T) {
 	}
 }
 
-// TestAnOpenStreamKeepsASessionAlive: nothing is asked, for many times the linger.
+// TestAnOpenStreamKeepsASessionAlive: nothing is asked, for several times the linger.
 func TestAnOpenStreamKeepsASessionAlive(t *testing.T) {
-	url, c := part(t, mcpserver.HTTPOptions{Linger: 50 * time.Millisecond})
+	url, c := part(t, mcpserver.HTTPOptions{Linger: 500 * time.Millisecond})
 	a := overHTTP(t, url, "")
 	a.must("acquire", args{"topic": "x", "ttl": 3}, nil)
 	renewals := 0
