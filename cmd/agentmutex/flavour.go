@@ -40,7 +40,7 @@ func (t *target) flavour() cli.Flavour {
 		Export: cli.ExportFlag{
 			Flag: "export-token", Usage: "put AGENTMUTEX_TOKEN into the command's environment",
 		},
-		Codes:  cli.Codes{Busy: 10, Timeout: 11, NotHolder: 12, NotHeld: 13, Lost: 14},
+		Codes:  cli.Codes{Busy: 10, Timeout: 11, NotHolder: 12, NotHeld: 13, Lost: 14, NotExecutable: 127},
 		Shapes: t.shapes(),
 		Aliases: map[string][]string{
 			"acquire": {"lock"}, "release": {"unlock"}, "list": {"ls"}, "history": {"log"},

@@ -13,7 +13,7 @@ func TestRunForwardsTheCommandsCode(t *testing.T) {
 		b.run("run", "k", "--", "sh", "-c", script).wants(code)
 	}
 	b.run("run", "k", "--", "no-such-program").wants(127, "no-such-program")
-	b.run("run", "k", "--", "/").wants(126)
+	b.run("run", "k", "--", "/").wants(127)
 	if b.held("k") {
 		t.Error("it is still held")
 	}

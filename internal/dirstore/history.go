@@ -21,7 +21,7 @@ func (s *Store) History(ctx context.Context, q locker.HistoryQuery) ([]locker.Ev
 			return nil, err
 		}
 	}
-	all, err := s.history.recent(q) // before the database, so that what is moved there meanwhile is seen
+	all, err := s.history.recent(ctx, q) // before the database, so that what is moved there meanwhile is seen
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,16 @@ func (s *Store) History(ctx context.Context, q locker.HistoryQuery) ([]locker.Ev
 	return events, nil
 }
 
-// recent gives the events that are not in the database yet, newest first.
-func (r *recorder) recent(q locker.HistoryQuery) (all []history.Event, err error) {
+// recent gives the events that are not in the database yet, newest first, with the ids that they will have there.
+func (r *recorder) recent(ctx context.Context, q locker.HistoryQuery) (all []history.Event, err error) {
+	newest, err := r.stored(ctx, locker.HistoryQuery{Limit: 1, Renewed: true})
+	if err != nil {
+		return nil, err
+	}
+	id := int64(0)
+	if len(newest) > 0 {
+		id = newest[0].ID
+	}
 	for _, name := range []string{movingFile, spoolFile} {
 		events, err := readSpool(r.path(name))
 		if err != nil {
@@ -53,6 +61,8 @@ func (r *recorder) recent(q locker.HistoryQuery) (all []history.Event, err error
 		}
 		for i := range events {
 			e := &events[i]
+			id++
+			e.ID = id
 			if (q.Key == "" || e.Topic == q.Key) && !e.At.Before(q.Since) && (q.Renewed || e.Kind != history.Renewed) {
 				all = append(all, *e)
 			}

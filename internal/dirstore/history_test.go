@@ -95,6 +95,9 @@ func TestHistoryMovesIntoItsDatabase(t *testing.T) {
 		if fence := int64(cycles - i/2); e.Fence != fence {
 			t.Fatalf("event %d has fence %d, not %d", i, e.Fence, fence)
 		}
+		if e.ID != int64(len(events)-i) {
+			t.Fatalf("event %d has id %d", i, e.ID)
+		}
 	}
 }
 
