@@ -71,3 +71,35 @@ func TestTeachTellsOnlyWhatCurlCanReach(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHelpIsWhatItSays has somebody with nothing but a base URL run what its help says, line by line.
+func TestTheHelpIsWhatItSays(t *testing.T) {
+	s := startServer(t)
+	calls := make(map[string]string)
+	for line := range strings.Lines(shell(t, "curl -sS "+s.url)) {
+		if name, call, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(strings.TrimSpace(call), "curl ") {
+			calls[name] = strings.Replace(strings.TrimSpace(call), "curl ", "curl -sS --fail-with-body ", 1)
+		}
+	}
+	first := shell(t, calls["acquire"])
+	held := func(call string) string { return strings.ReplaceAll(calls[call], "LEASE", field(t, first, "lease")) }
+	next := mutex(t, nil)
+	next.Path, next.Args = "/bin/sh", []string{"sh", "-c", calls["acquire"]}
+	granted := begin(t, next)
+	eventually(t, "the next one waits", func() bool { return strings.Contains(shell(t, calls["status"]), `"position": 1`) })
+	if got := shell(t, held("renew")); field(t, got, "fence") != "1" {
+		t.Error(got)
+	}
+	shell(t, held("release"))
+	if got := granted().wants(t, 0).out; field(t, got, "fence") != "2" {
+		t.Error(got)
+	}
+	if got := shell(t, calls["watch"]+" --max-time 1 || test $? = 28"); !strings.Contains(got, "event: status") {
+		t.Error(got)
+	}
+	for _, slot := range []string{"0", "1", "2"} {
+		if got := shell(t, calls["semaphore"]); field(t, got, "slot") != slot {
+			t.Errorf("slot %s: %s", slot, got)
+		}
+	}
+}
