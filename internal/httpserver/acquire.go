@@ -46,6 +46,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, topic lease.Top
 	case keyed:
 	case sent != nil || r.Context().Err() != nil:
 		s.takeBack(topic, a.Lease.Token)
+		abort() // before what was written goes out
 	default:
 		s.delivering(r.Context(), topic, a.Lease.Token)
 	}

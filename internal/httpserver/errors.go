@@ -26,6 +26,7 @@ var (
 	errBody        = errors.New("the body could not be read")
 	errUnsupported = errors.New("this server runs without that part")
 	errInternal    = errors.New("internal error")
+	errNotAdmin    = errors.New("this needs the admin token")
 )
 
 // paramError is a request with bad parameters.
@@ -46,6 +47,7 @@ func (e *sizeError) Error() string { return fmt.Sprintf("the body passes %d byte
 type methodError struct {
 	method  string
 	allowed []string
+	meant   string // what who sent that most likely wants, or ""
 }
 
 func (e *methodError) Error() string { return e.method + " is not a method of this path" }
@@ -64,7 +66,7 @@ type verdict struct {
 var verdicts = []verdict{
 	{lease.ErrBusy, 409, api.ErrorCodeBusy, "Repeat with wait=300 to queue, or after retry_after seconds. You hold nothing: do not start the work.", 0},
 	{lease.ErrTimeout, 408, api.ErrorCodeTimeout, "You hold nothing: do not start the work. Repeat with the same Idempotency-Key, which keeps your place in the queue; without one you start at its end.", 0},
-	{lease.ErrGone, 404, api.ErrorCodeNotFound, "The lease is gone: stop the work at once. To go on, acquire again and start over under the new fence.", 0},
+	{lease.ErrGone, 404, api.ErrorCodeNotFound, "Stop the work at once. To go on, acquire again and start over under the new fence.", 0},
 	{lease.ErrConflict, 409, api.ErrorCodeConflict, "Repeat with the capacity in this answer, or leave capacity out.", 0},
 	{lease.ErrSuperseded, 409, api.ErrorCodeSuperseded, "Nothing to do here: the newer request with this key gets the answer.", 0},
 	{lease.ErrKeySpent, 409, api.ErrorCodeKeySpent, "You hold nothing: do not start the work. Make a new Idempotency-Key for new work.", 0},
@@ -76,10 +78,11 @@ var verdicts = []verdict{
 	{lease.ErrBadTopic, 400, api.ErrorCodeBadTopic, "Use 1 to 64 of a-z A-Z 0-9 _ : - for the topic, and not - alone.", 0},
 	{errPath, 400, api.ErrorCodeBadTopic, "Send the path /{topic} with 1 to 64 of a-z A-Z 0-9 _ : - for the topic; no empty, . or .. segments.", 0},
 	{registry.ErrTopicLimit, 429, api.ErrorCodeTopicLimit, "Every topic that may live is in use. Repeat after Retry-After seconds, or ask who runs the server to raise --max-topics.", 10},
+	{errNotAdmin, 401, api.ErrorCodeUnauthorized, adminHint, 0},
 	{policy.ErrUnauthorized, 401, api.ErrorCodeUnauthorized, "Send the header Authorization: Bearer <token> with a token that this server knows.", 0},
 	{policy.ErrForbidden, 403, api.ErrorCodeForbidden, "This needs another token. Ask who runs the server.", 0},
 	{policy.ErrNoAdmin, 403, api.ErrorCodeForbidden, "This server has no admin token. Whoever runs it can set MUTEX_ADMIN_TOKEN and start it again.", 0},
-	{errNoRoute, 404, api.ErrorCodeNoRoute, "Read /llms.txt for every path there is. A lock is POST /{topic}?ttl=60.", 0},
+	{errNoRoute, 404, api.ErrorCodeNoRoute, "Read /llms.txt; /openapi.yaml has every path. A lock is POST /{topic}?ttl=60.", 0},
 	{errHost, 421, api.ErrorCodeBadHost, "Call it by localhost or 127.0.0.1, or have the name added to --allowed-hosts.", 0},
 	{errCrossOrigin, 403, api.ErrorCodeCrossOrigin, "Call from a program rather than a page, or have the origin added to --cors-origin.", 0},
 	{errBody, 400, api.ErrorCodeBadParam, "Send the whole body at once, the holder's name as plain text, or none.", 0},
@@ -88,6 +91,11 @@ var verdicts = []verdict{
 	{ErrShutdown, 503, api.ErrorCodeShutdown, "Nothing was granted. Repeat with the same Idempotency-Key after Retry-After seconds.", 1},
 	{errInternal, 500, api.ErrorCodeInternal, "Repeat once with the same Idempotency-Key. If it stays, report it with the X-Request-Id.", 0},
 }
+
+// adminHint says where the admin token is: whoever finds no other way to list or break leases reads it.
+const adminHint = "Send the header Authorization: Bearer <token> with the admin token: what MUTEX_ADMIN_TOKEN was set to, or, for the " +
+	"user of a server on loopback or a unix socket, what it left in $XDG_RUNTIME_DIR/mutex or ~/.local/state/mutex. " +
+	"The command mutex finds that one by itself."
 
 // judge finds an error's row.
 func judge(err error) (verdict, bool) {
@@ -98,7 +106,7 @@ func judge(err error) (verdict, bool) {
 		return verdict{err, 413, api.ErrorCodeTooLarge, "Send the holder's name alone as the body, at most 128 characters, or no body.", 0}, true
 	}
 	if e := (*methodError)(nil); errors.As(err, &e) {
-		return verdict{err, 405, api.ErrorCodeMethodNotAllowed, "Use one of: " + strings.Join(e.allowed, ", ") + ".", 0}, true
+		return verdict{err, 405, api.ErrorCodeMethodNotAllowed, "Use one of: " + strings.Join(e.allowed, ", ") + "." + e.meant, 0}, true
 	}
 	for _, v := range verdicts {
 		if errors.Is(err, v.err) {
@@ -111,7 +119,7 @@ func judge(err error) (verdict, bool) {
 // fail answers with an error. A client that is gone is answered nothing.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil && !stopping(r.Context()) && errors.Is(err, context.Cause(r.Context())) {
-		return
+		abort()
 	}
 	v, known := judge(err)
 	if !known {
@@ -145,6 +153,7 @@ func apiError(err error, r *http.Request) api.APIError {
 	}
 	if e := (*lease.ConflictError)(nil); errors.As(err, &e) {
 		a.Capacity = &e.Capacity
+		a.Hint = fmt.Sprintf("Repeat with capacity=%d, or leave capacity out.", e.Capacity)
 		a.Next = &api.NextRequest{Method: http.MethodPost, Path: "/" + a.Topic + query(r, "capacity", strconv.Itoa(e.Capacity))}
 	}
 	if e := (*paramError)(nil); errors.As(err, &e) {

@@ -18,12 +18,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec.ResponseWriter = w
 	start := time.Now()
 	defer func() {
-		if v := recover(); v != nil {
-			s.panicked(rec, r, v)
-		}
+		v := recover()
+		s.ended(rec, r, v)
 		s.account(rec, r, time.Since(start))
 		*rec = recorder{}
 		recorders.Put(rec)
+		if v == http.ErrAbortHandler {
+			panic(v) // net/http ends the connection
+		}
 	}()
 	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 {
 		rec.Header()["X-Request-Id"] = []string{id}
@@ -67,7 +69,22 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.fail(w, r, &methodError{method: r.Method, allowed: allowed})
+	s.fail(w, r, &methodError{method: r.Method, allowed: allowed, meant: meant(r)})
+}
+
+// meant guesses what a method that a path lacks was sent for, from the two slips that are usual: a release without its
+// lease, and a topic with a slash in it.
+func meant(r *http.Request) string {
+	depth := strings.Count(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/-/"):
+		return ""
+	case r.Method == http.MethodDelete && depth == 0:
+		return " To release, send DELETE /{topic}/{lease}."
+	case r.Method == http.MethodPost && depth == 1:
+		return " To renew, send POST /{topic}/{lease}/renew. A topic has no slash: acquire with POST /deploy:staging, not /deploy/staging."
+	}
+	return ""
 }
 
 // methods lists what can be done with a path, empty for one that is no route.
@@ -102,9 +119,21 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *Server) panicked(rec *recorder, r *http.Request, v any) {
-	if v == http.ErrAbortHandler {
-		panic(v)
+// abort ends a request whose client is gone, without an answer. A handler that just returned would be answered 200 by
+// net/http, and a client that had only closed its own half of the connection would read that it has a lease.
+func abort() { panic(http.ErrAbortHandler) }
+
+// statusGone counts requests whose client went away before its answer. It is never sent; the number is nginx's.
+const statusGone = 499
+
+// ended looks how a handler ended: v is what it panicked with, if it did.
+func (s *Server) ended(rec *recorder, r *http.Request, v any) {
+	switch v {
+	case nil:
+		return
+	case http.ErrAbortHandler:
+		rec.status = statusGone
+		return
 	}
 	s.options.Log.Error("panic in a handler", "op", r.Pattern, "panic", v, "stack", string(debug.Stack()))
 	if rec.status == 0 {

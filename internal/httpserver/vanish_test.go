@@ -3,8 +3,10 @@ package httpserver_test
 import (
 	"crypto/tls"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,4 +156,27 @@ func (s *server) held(t *testing.T, topic lease.Topic) bool {
 		t.Fatal(err)
 	}
 	return len(answer.Status.Holders) > 0
+}
+
+// TestHalfAConnectionIsNeverAnsweredWithoutALease lets clients close their own half of the connection and read on. They
+// count as gone; what they must never read is a 200 without a grant.
+func TestHalfAConnectionIsNeverAnsweredWithoutALease(t *testing.T) {
+	s := start(t, nil)
+	s.acquire(t, "/held")
+	for i := range 200 {
+		path := "/held?wait=60"
+		if i%2 == 0 {
+			path = fmt.Sprintf("/t%d?ttl=3600", i)
+		}
+		c := s.dial(t, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: h\r\n\r\n", path))
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(c)
+		if len(b) > 0 && !strings.Contains(string(b), `"lease":`) {
+			t.Fatalf("request %d was granted nothing and answered %q", i, b)
+		}
+		c.Close()
+	}
+	eventually(t, "nobody waits", func() bool { return s.waiting(t, "held") == 0 })
 }
