@@ -62,7 +62,7 @@ func (o *object) int(k string, v int64) {
 
 func (o *object) seconds(k string, d time.Duration) {
 	o.key(k)
-	o.b = appendFloat(o.b, d.Seconds())
+	o.b = appendFloat(o.b, float64(d)/1e9) // one rounding; d.Seconds() has two, which show: 4.5809999999999995
 }
 
 func (o *object) time(k string, t time.Time) {
