@@ -113,8 +113,9 @@ type ClientInterface interface {
 	// Prune Retire idle topics now
 	//
 	// Forgets every topic without holder, waiter or watcher, as the server
-	// does by itself after an idle spell. Fences go on rising: a retired
-	// name starts above the highest fence of any retired topic.
+	// does by itself after an idle spell; but not one whose last
+	// `Idempotency-Key` is still remembered, for 30 s. Fences go on rising: a
+	// retired name starts above the highest fence of any retired topic.
 	//
 	// Corresponds with POST /-/prune (the `Prune` operationId).
 	Prune(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -299,8 +300,9 @@ func (c *Client) Metrics(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // Prune Retire idle topics now
 //
 // Forgets every topic without holder, waiter or watcher, as the server
-// does by itself after an idle spell. Fences go on rising: a retired
-// name starts above the highest fence of any retired topic.
+// does by itself after an idle spell; but not one whose last
+// `Idempotency-Key` is still remembered, for 30 s. Fences go on rising: a
+// retired name starts above the highest fence of any retired topic.
 //
 // Corresponds with POST /-/prune (the `Prune` operationId).
 func (c *Client) Prune(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1615,8 +1617,9 @@ type ClientWithResponsesInterface interface {
 	// PruneWithResponse Retire idle topics now
 	//
 	// Forgets every topic without holder, waiter or watcher, as the server
-	// does by itself after an idle spell. Fences go on rising: a retired
-	// name starts above the highest fence of any retired topic.
+	// does by itself after an idle spell; but not one whose last
+	// `Idempotency-Key` is still remembered, for 30 s. Fences go on rising: a
+	// retired name starts above the highest fence of any retired topic.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2886,8 +2889,9 @@ func (c *ClientWithResponses) MetricsWithResponse(ctx context.Context, reqEditor
 // PruneWithResponse Retire idle topics now
 //
 // Forgets every topic without holder, waiter or watcher, as the server
-// does by itself after an idle spell. Fences go on rising: a retired
-// name starts above the highest fence of any retired topic.
+// does by itself after an idle spell; but not one whose last
+// `Idempotency-Key` is still remembered, for 30 s. Fences go on rising: a
+// retired name starts above the highest fence of any retired topic.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -15,12 +16,23 @@ func (s *Server) enter(r *http.Request, topic string, right policy.Right) (lease
 		return "", policy.Limits{}, err
 	}
 	limits, err := s.options.Policy.Decide(name, right, bearer(r))
+	if right == policy.Force {
+		err = namingAdmin(err)
+	}
 	return name, limits, err
 }
 
 // admin asks for the admin token.
 func (s *Server) admin(r *http.Request) error {
-	return s.options.Policy.Admin(bearer(r))
+	return namingAdmin(s.options.Policy.Admin(bearer(r)))
+}
+
+// namingAdmin makes a refusal say that no other token than the admin's is wanted.
+func namingAdmin(err error) error {
+	if errors.Is(err, policy.ErrUnauthorized) {
+		return errNotAdmin
+	}
+	return err
 }
 
 // bearer gives the request's token, or "".

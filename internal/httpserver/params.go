@@ -164,9 +164,27 @@ func decodeHeader(s string) string {
 func (s *Server) bindProblems(e *api.BindError) problems {
 	var found problems
 	for _, b := range e.Errs {
-		found.add(api.ParameterIn(b.In), b.Name, b.Value, expected(b, e.Known))
+		sent, want := b.Value, expected(b, e.Known)
+		if header := misplaced(b); header != "" {
+			// Such a value is a secret: it is not sent back.
+			sent, want = fmt.Sprintf("%d characters", utf8.RuneCountInString(sent)), "it as the header "+header+", not in the query"
+		}
+		found.add(api.ParameterIn(b.In), b.Name, sent, want)
 	}
 	return found
+}
+
+// misplaced gives the header that an unknown query parameter should have been, or "".
+func misplaced(b *api.ParamError) string {
+	if !errors.Is(b.Err, api.ErrUnknownParam) {
+		return ""
+	}
+	return headersMeant[strings.ReplaceAll(strings.ToLower(b.Name), "_", "-")]
+}
+
+var headersMeant = map[string]string{
+	"idempotency-key": "Idempotency-Key", "key": "Idempotency-Key", "lease": "X-Lease", "x-lease": "X-Lease",
+	"token": "Authorization: Bearer <token>", "authorization": "Authorization: Bearer <token>",
 }
 
 func expected(b *api.ParamError, known []string) string {

@@ -1,0 +1,47 @@
+package httpserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"legible.sh/mutex/internal/httpserver"
+	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/registry"
+)
+
+// TestHintsSayWhatToSendInstead makes the slips that people make first, and reads what they are told.
+func TestHintsSayWhatToSendInstead(t *testing.T) {
+	s := start(t, nil)
+	s.acquire(t, "/gpu?capacity=2")
+	for _, c := range []struct{ method, path, want string }{
+		{"POST", "/deploy/staging?ttl=60", "A topic has no slash"},
+		{"DELETE", "/gpu", "DELETE /{topic}/{lease}"},
+		{"PUT", "/gpu", "Use one of: GET, HEAD, POST, OPTIONS."},
+		{"POST", "/gpu?capacity=3", "capacity=2"},
+		{"POST", "/gpu?Idempotency-Key=s3cr3t", "Idempotency-Key: send it as the header Idempotency-Key, not in the query"},
+		{"POST", "/gpu?idempotency_key=s3cr3t", "as the header Idempotency-Key"},
+		{"POST", "/gpu/-/renew?lease=s3cr3t", "as the header X-Lease"},
+		{"GET", "/-/topics?token=s3cr3t", "as the header Authorization: Bearer"},
+		{"GET", "/-/topics", "MUTEX_ADMIN_TOKEN"},
+		{"POST", "/gpu/force-release", "MUTEX_ADMIN_TOKEN"},
+		{"POST", "/-/prune", "the admin token"},
+		{"GET", "/a/b/c", "/openapi.yaml"},
+	} {
+		a := s.call(t, c.method, c.path)
+		if told := a.str("error") + " " + a.str("hint"); !strings.Contains(told, c.want) {
+			t.Errorf("%s %s: got %q, want %q", c.method, c.path, told, c.want)
+		}
+		if strings.Contains(a.text, "s3cr3t") {
+			t.Errorf("%s %s sends a secret back: %s", c.method, c.path, a.text)
+		}
+	}
+}
+
+// TestAnOrdinaryTokenIsAskedForAsSuch: where any known token will do, the admin's is not asked for.
+func TestAnOrdinaryTokenIsAskedForAsSuch(t *testing.T) {
+	s := start(t, func(_ *httpserver.Options, _ *registry.Options, p *policy.Options) { p.Tokens = []string{"known"} })
+	a := s.call(t, "POST", "/a")
+	if hint := a.str("hint"); a.str("code") != "UNAUTHORIZED" || strings.Contains(hint, "ADMIN") {
+		t.Errorf("%s", a.text)
+	}
+}
