@@ -130,6 +130,38 @@ func TestStoppingTellsWhoWaitsAndEndsSoon(t *testing.T) {
 	}
 }
 
+// TestStuckClientsDoNotSpoilTheEnd stops a server while one client has sent half a body and another does not read.
+func TestStuckClientsDoNotSpoilTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, options(t, map[string]string{"MUTEX_DATA_DIR": dir, "MUTEX_SHUTDOWN_TIMEOUT": "0.1"}))
+	half := send(t, s, "POST /a?ttl=60 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nme")
+	defer half.Close()
+	deaf := send(t, s, strings.Repeat("GET /README.md HTTP/1.1\r\nHost: localhost\r\n\r\n", 1000))
+	defer deaf.Close()
+	if status, text := call(t, http.DefaultClient, "POST", s.URL()+"/b?ttl=60"); status != 200 {
+		t.Fatalf("%d %s", status, text)
+	}
+	if err := s.stop(); err != nil {
+		t.Errorf("stopping: %v", err)
+	}
+	s = start(t, options(t, map[string]string{"MUTEX_DATA_DIR": dir}))
+	if _, text := call(t, http.DefaultClient, "GET", s.URL()+"/b/history"); !strings.Contains(text, `"acquired"`) {
+		t.Errorf("the history has lost what was there: %s", text)
+	}
+}
+
+func send(t *testing.T, s running, request string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, request); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestLeasesOutliveARestart(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, options(t, map[string]string{"MUTEX_DATA_DIR": dir}))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/oklog/run"
 
@@ -109,12 +110,10 @@ func (s *Server) ready() error {
 
 // end ends what runs, in the order in which one needs the other.
 func (s *Server) end() error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.Config.ShutdownTimeout.D())
+	failed := s.endRequests()
+	// A budget of its own: whoever did not let go of a request must not cost the last events of the history.
+	ctx, cancel := context.WithTimeout(context.Background(), storageTimeout)
 	defer cancel()
-	var failed error
-	if err := s.http.Shutdown(ctx); err != nil {
-		failed = fmt.Errorf("http: %w", errors.Join(err, s.http.Close()))
-	}
 	failed = errors.Join(failed, s.closeAgents())
 	if err := s.registry.Stop(ctx); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("registry: %w", err))
@@ -122,6 +121,26 @@ func (s *Server) end() error {
 	failed = errors.Join(failed, s.close(ctx))
 	s.log.Info("stopped")
 	return failed
+}
+
+// storageTimeout is how long topics and history may take to end; milliseconds, unless a disk hangs.
+const storageTimeout = 5 * time.Second
+
+// endRequests gives the requests their time to end, and cuts off those that do not: whoever waits or watches has been
+// told by now, so what is left are clients that send half a request, or do not read their answer. That is no failure.
+func (s *Server) endRequests() error {
+	budget := s.options.Config.ShutdownTimeout.D()
+	ctx, cancel := context.WithTimeout(context.Background(), budget)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests that did not end were cut off", "after", budget)
+		err = s.http.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	return nil
 }
 
 // Close gives back what New has bound, for a server that was never run.
