@@ -14,10 +14,7 @@ import (
 	"legible.sh/mutex/internal/locker"
 )
 
-// crashTTL is how long the leases of these tests live: what a dead process held ends by itself soon.
-const crashTTL = 300 * time.Millisecond
-
-var crashRequest = locker.Request{Who: locker.Who{Name: "crash"}, TTL: crashTTL, Wait: locker.Forever}
+var crashRequest = locker.Request{Who: locker.Who{Name: "crash"}, TTL: time.Hour, Wait: locker.Forever}
 
 // operation is one change of the key "crash".
 type operation struct {
@@ -31,10 +28,10 @@ var operations map[string]operation
 func init() { // not in its declaration: the roles that the operations are done by refer to it
 	background := context.Background()
 	held := func(t *testing.T, s *dirstore.Store, _ string) string {
-		return acquire(t, s, "crash", crashTTL).Token.Reveal()
+		return acquire(t, s, "crash", time.Hour).Token.Reveal()
 	}
 	expired := func(t *testing.T, s *dirstore.Store, dir string) string {
-		token := held(t, s, dir)
+		token := acquire(t, s, "crash", 100*time.Millisecond).Token.Reveal()
 		eventually(t, "expired", func() bool { return status(t, s, "crash").State == locker.Expired })
 		return token
 	}
@@ -45,10 +42,10 @@ func init() { // not in its declaration: the roles that the operations are done 
 	operations = map[string]operation{
 		"first use": {func(*testing.T, *dirstore.Store, string) string { return "" }, take},
 		"acquire": {func(t *testing.T, s *dirstore.Store, _ string) string {
-			release(t, s, acquire(t, s, "crash", crashTTL))
+			release(t, s, acquire(t, s, "crash", time.Hour))
 			return ""
 		}, take},
-		"queue and take": {held, take},
+		"queue and take": {held, queueAndTake},
 		"take over":      {expired, take},
 		"renew": {held, func(s *dirstore.Store, token string) error {
 			_, err := s.Renew(background, "crash", locker.Token(token), 0)
@@ -70,7 +67,7 @@ func init() { // not in its declaration: the roles that the operations are done 
 		}, force},
 		"give up": {held, func(s *dirstore.Store, _ string) error {
 			r := crashRequest
-			r.Wait = crashTTL / 10
+			r.Wait = 30 * time.Millisecond
 			_, err := s.Acquire(background, "crash", r)
 			if errors.Is(err, locker.ErrTimeout) {
 				err = nil
@@ -78,6 +75,24 @@ func init() { // not in its declaration: the roles that the operations are done 
 			return err
 		}},
 	}
+}
+
+// queueAndTake waits in line until somebody else gives the key back, once it stands there.
+func queueAndTake(s *dirstore.Store, token string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		other, err := dirstore.Open(dirstore.Options{Dir: s.Dir()})
+		for err == nil && ctx.Err() == nil {
+			if st, _ := other.Status(ctx, "crash"); st.Waiting == 1 {
+				_, err = other.Release(ctx, "crash", locker.Token(token))
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := s.Acquire(ctx, "crash", crashRequest)
+	return err
 }
 
 func force(s *dirstore.Store, _ string) error {
@@ -152,6 +167,7 @@ func dieAt(t *testing.T, name, step string) {
 		}
 	}
 	before = max(before, highestFence(t, s))
+	later(s)
 	g, err := s.Acquire(t.Context(), "crash", crashRequest)
 	if err != nil {
 		t.Fatalf("the next one does not get the key: %v", err)
@@ -163,6 +179,12 @@ func dieAt(t *testing.T, name, step string) {
 	if got := files(t, filepath.Join(dir, "locks", "crash", "queue")); got != "" {
 		t.Errorf("left in the queue: %s", got)
 	}
+}
+
+// later is when every lease of these tests is over.
+func later(s *dirstore.Store) {
+	c := clocks{up: 2 * time.Hour}
+	c.drive(s)
 }
 
 // highestFence is the highest that anybody can have seen granted.
@@ -212,6 +234,7 @@ func TestFailureAtEveryStep(t *testing.T) {
 						t.Fatalf("after a failure at %s, mending again: %v", step, err)
 					}
 				}
+				later(s)
 				g, err := s.Acquire(t.Context(), "crash", crashRequest)
 				if err != nil || g.Fence <= before {
 					t.Fatalf("after a failure at %s: fence %d after %d, %v", step, g.Fence, before, err)
