@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a browser for the pages, strace for the proof that no answer comes before its
-# sync, and the JavaScript and Python tools that hold openapi.yaml against others' opinions. Does nothing when all is there.
+# sync, and the JavaScript, Python and Java tools that hold openapi.yaml against others' opinions. Does nothing when all is
+# there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +14,10 @@ want npm npm
 want python3 python3
 want curl curl
 want git git
+want javac default-jdk-headless
+want mvn maven
+# The module that makes virtual environments is a package of its own on Debian.
+python3 -c 'import ensurepip' >/dev/null 2>&1 || need+=(python3-venv)
 
 if [ ${#need[@]} -gt 0 ]; then
 	run=()
