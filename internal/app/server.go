@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 
 	"legible.sh/mutex/internal/config"
 	"legible.sh/mutex/internal/history"
@@ -99,10 +100,14 @@ func (s *Server) bind() error {
 		IdleTimeout:       c.IdleTimeout.D(),
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// No WriteTimeout: it would end long polls and streams. Streams set a deadline for each write.
+		// No WriteTimeout: it would end long polls and streams. Each answer has its time from its first byte on, and
+		// streams set a deadline for each write.
 	}
 	return nil
 }
+
+// answerTimeout is how long a client may take to read an answer.
+const answerTimeout = 30 * time.Second
 
 func (s *Server) handler(address config.Address) (http.Handler, error) {
 	c := &s.options.Config
@@ -128,12 +133,13 @@ func (s *Server) handler(address config.Address) (http.Handler, error) {
 			MaxTTL: c.MaxTTL.D(), MaxWait: c.MaxWait.D(), MaxCapacity: c.MaxCapacity, MaxWaiters: c.MaxWaiters,
 			MaxBody: c.MaxBody,
 		},
-		BodyTimeout:  c.ReadHeaderTimeout.D(),
-		Heartbeat:    c.Heartbeat.D(),
-		BaseURL:      c.BaseURL,
-		AllowedHosts: c.AllowedHosts,
-		CheckHost:    address.Network == "tcp" && address.Local(),
-		CORSOrigins:  c.CORSOrigins,
+		BodyTimeout:   c.ReadHeaderTimeout.D(),
+		AnswerTimeout: answerTimeout,
+		Heartbeat:     c.Heartbeat.D(),
+		BaseURL:       c.BaseURL,
+		AllowedHosts:  c.AllowedHosts,
+		CheckHost:     address.Network == "tcp" && address.Local(),
+		CORSOrigins:   c.CORSOrigins,
 	})
 	if err == nil {
 		s.agents.Serve(s.base, handler)

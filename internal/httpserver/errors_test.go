@@ -1,9 +1,11 @@
 package httpserver_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -261,5 +263,65 @@ func TestSlowBodiesAreGivenUp(t *testing.T) {
 	n, err := c.Read(b)
 	if err != nil || !strings.HasPrefix(string(b[:n]), "HTTP/1.1 400") {
 		t.Errorf("%q %v", b[:n], err)
+	}
+}
+
+// TestDeafClientsAreGivenUp lets a client ask and ask, and never read.
+func TestDeafClientsAreGivenUp(t *testing.T) {
+	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {
+		o.AnswerTimeout = 50 * time.Millisecond
+	})
+	c := s.dial(t, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	go func() {
+		for {
+			if _, err := io.WriteString(c, "GET /openapi.yaml HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+				return
+			}
+		}
+	}()
+	eventually(t, "the connection has ended", func() bool { return s.closed.Load() == 1 })
+}
+
+// TestWhoStreamsIsNotCutOff outlives the time that a plain answer has.
+func TestWhoStreamsIsNotCutOff(t *testing.T) {
+	const patience = 20 * time.Millisecond
+	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {
+		o.AnswerTimeout, o.Heartbeat = patience, 5*patience
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "one, ")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(2 * patience)
+			_, _ = io.WriteString(w, "two")
+		})
+	})
+	agent, err := http.Get(s.URL + "/-/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Body.Close()
+	if b, err := io.ReadAll(agent.Body); string(b) != "one, two" {
+		t.Errorf("MCP: %q %v", b, err)
+	}
+	held, _ := s.acquire(t, "/a")
+	res, err := http.Get(s.URL + "/a/sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	waiter := s.waiter(t, "/a?wait=60")
+	lines := bufio.NewScanner(res.Body)
+	for beats := 0; beats < 2 && lines.Scan(); { // each of them later than a plain answer may take
+		if lines.Text() == ": " {
+			beats++
+		}
+	}
+	s.call(t, "DELETE", "/a/"+held)
+	for lines.Scan() && lines.Text() != "event: release" {
+	}
+	if err := lines.Err(); err != nil || lines.Text() != "event: release" {
+		t.Errorf("the stream ended: %v", err)
+	}
+	if a := <-waiter; a.status != 200 {
+		t.Errorf("a long wait: %d %s", a.status, a.text)
 	}
 }

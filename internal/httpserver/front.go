@@ -15,7 +15,7 @@ import (
 // ServeHTTP is the front door: what is checked here, no operation needs to think of.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := recorders.Get().(*recorder)
-	rec.ResponseWriter = w
+	rec.ResponseWriter, rec.patience = w, s.options.AnswerTimeout
 	start := time.Now()
 	defer func() {
 		v := recover()
@@ -159,23 +159,33 @@ func (s *Server) account(rec *recorder, r *http.Request, took time.Duration) {
 // recorder remembers the status of an answer. http.ResponseController sees through it.
 type recorder struct {
 	http.ResponseWriter
-	status int
+	status   int
+	patience time.Duration // for the client to read the answer; 0: no limit
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
+	r.begin(status)
 	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
+	r.begin(http.StatusOK)
 	return r.ResponseWriter.Write(b)
+}
+
+// begin is where an answer begins, and with it the time that the client has to read it: one that reads nothing would
+// keep its connection, and a goroutine, for ever. Who streams sets deadlines of its own from there on; net/http takes
+// them away before the next request.
+func (r *recorder) begin(status int) {
+	if r.status != 0 {
+		return
+	}
+	r.status = status
+	if r.patience > 0 {
+		_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.patience)) // unsupported only in tests without a connection
+	}
 }
 
 // Unwrap lets http.ResponseController reach deadlines and flushing.

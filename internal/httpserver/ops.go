@@ -32,6 +32,9 @@ func (s *Server) Metrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) mcp(w http.ResponseWriter, r *http.Request) {
+	if rec, ok := w.(*recorder); ok {
+		rec.patience = 0 // it may be a stream
+	}
 	s.optional(w, r, s.options.MCP)
 }
 

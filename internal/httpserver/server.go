@@ -41,13 +41,14 @@ type Options struct {
 	Log       *slog.Logger
 	Version   string
 
-	Limits       Limits
-	BodyTimeout  time.Duration // for a client to send a request's body
-	Heartbeat    time.Duration // between comment lines on a quiet stream
-	BaseURL      *url.URL      // nil: links are built from the request's Host
-	AllowedHosts []string      // beyond loopback names and the base URL's; only looked at with CheckHost
-	CheckHost    bool          // refuse other hosts: for a server that listens on loopback
-	CORSOrigins  []string      // origins that browsers may call from; "*" for any
+	Limits        Limits
+	BodyTimeout   time.Duration // for a client to send a request's body
+	AnswerTimeout time.Duration // for a client to read an answer that is no stream; 0: no limit
+	Heartbeat     time.Duration // between comment lines on a quiet stream
+	BaseURL       *url.URL      // nil: links are built from the request's Host
+	AllowedHosts  []string      // beyond loopback names and the base URL's; only looked at with CheckHost
+	CheckHost     bool          // refuse other hosts: for a server that listens on loopback
+	CORSOrigins   []string      // origins that browsers may call from; "*" for any
 }
 
 // Meter counts requests. It is called once for each, when it has been answered.
