@@ -85,7 +85,7 @@ func queueAndTake(s *dirstore.Store, token string) error {
 		other, err := dirstore.Open(dirstore.Options{Dir: s.Dir()})
 		for err == nil && ctx.Err() == nil {
 			if st, _ := other.Status(ctx, "crash"); st.Waiting == 1 {
-				_, err = other.Release(ctx, "crash", locker.Token(token))
+				_, _ = other.Release(ctx, "crash", locker.Token(token)) // if it fails, nobody is granted, and the test says so
 				return
 			}
 			time.Sleep(time.Millisecond)

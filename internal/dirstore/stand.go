@@ -134,6 +134,7 @@ func (q *queuer) sleep(ctx context.Context) error {
 	select {
 	case <-q.bell.rings():
 	case <-q.ahead.ended:
+		q.ahead.ended = nil // once is enough, whatever is found of it
 	case <-timer.C:
 	case <-ctx.Done():
 		return context.Cause(ctx)
