@@ -79,8 +79,10 @@ func (l *line) run(ctx context.Context) error {
 	if err := l.assemble(ctx); err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	context.AfterFunc(ctx, cancel) // the connections end with the first violation
+	// What ends the connections is what tells the members that it was no failure: the outer context. The group's own
+	// ends with the first violation, and the outer one then too.
+	g, failed := errgroup.WithContext(ctx)
+	context.AfterFunc(failed, cancel)
 	from := time.Now().Add(l.Warmup)
 	for _, m := range l.members {
 		m.from = from

@@ -3,9 +3,8 @@ package bench
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // worker is one connection that does one step after another.
@@ -59,9 +58,8 @@ func (w *worker) timed(request []byte) ([]byte, error) {
 func (w *worker) counts() bool { return w.last.After(w.from) && !w.last.After(w.until) }
 
 func (l *load) run(ctx context.Context) (*loaded, error) {
-	ctx, cancel := context.WithCancel(ctx) // outlives the group, since the connections do
-	defer cancel()
-	var g errgroup.Group
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	workers, steps, err := l.prepare(ctx)
 	defer closeAll(workers)
 	if err != nil {
@@ -69,20 +67,23 @@ func (l *load) run(ctx context.Context) (*loaded, error) {
 	}
 	from := time.Now().Add(l.warmup)
 	until := from.Add(l.duration)
-	for i, w := range workers {
-		w.from, w.until, w.last = from, until, time.Now()
-		g.Go(func() error {
-			err := w.loop(steps[i])
-			if err != nil {
-				cancel() // one wrong answer ends them all
+	var running sync.WaitGroup
+	attempt := func(do func() error) { // one failure ends them all, and is the cause of whatever else fails then
+		running.Go(func() {
+			if err := do(); err != nil {
+				cancel(err)
 			}
-			return err
 		})
 	}
+	for i, w := range workers {
+		w.from, w.until, w.last = from, until, time.Now()
+		attempt(func() error { return w.loop(steps[i]) })
+	}
 	result := &loaded{took: l.duration, latencies: newLatencies()}
-	g.Go(func() (err error) { result.cpu, err = l.server.cpuBetween(ctx, from, until); return err })
-	if err := g.Wait(); err != nil {
-		return nil, err
+	attempt(func() (err error) { result.cpu, err = l.server.cpuBetween(ctx, from, until); return err })
+	running.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	for _, w := range workers {
 		result.steps += w.steps
