@@ -11,7 +11,9 @@ want chromium chromium
 want strace strace
 want node nodejs
 want npm npm
-want python3 python3
+want python3 python3-venv
+want javac default-jdk-headless
+want mvn maven
 want curl curl
 want git git
 want javac default-jdk-headless
