@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The figures of docs/benchmarks.md, and those of a directory without a server. For a quiet machine; takes some minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+go build -o bin/ ./cmd/mutex
+bin/mutex bench cycles renew status -c 16,64 --self --floor
+bin/mutex bench handoff -c 64 --self
+bin/mutex bench park topics --self --floor
+bin/mutex bench watchers disk --self
+go test -run '^$' -bench . ./internal/lease ./registry
+go test -run '^$' -bench 'Append|Boot' ./internal/journal
+go test -run '^$' -bench . -benchtime 2s ./cmd/agentmutex
+go test -run '^$' -bench Handoff -benchtime 3x ./internal/dirstore
