@@ -38,6 +38,7 @@ type committer struct {
 
 	reserved int64 // up to here writing cannot fail for want of space
 	shortage bool  // there was no more room to set aside
+	warned   bool  // that was said, and there has been no room since
 	room     int64 // what all leases need set aside
 	content  int64 // what a compact file would be
 

@@ -3,10 +3,14 @@ package journal_test
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -73,6 +77,37 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d topics after a restart, want %d", len(w.boot.Topics), len(held)+1)
 	}
 	w.close()
+}
+
+// A disk that stays full is looked at again and again, and spoken of once.
+func TestFullDiskIsSpokenOfOnce(t *testing.T) {
+	w := newWorld(t)
+	w.options.CompactAt = 1 << 40
+	var full atomic.Bool
+	var asked atomic.Int64
+	w.disk.Fail = func(op disk.Op, _ string) error {
+		if op != disk.AppendAllocate || !full.Load() {
+			return nil
+		}
+		asked.Add(1)
+		return syscall.ENOSPC
+	}
+	w.open()
+	defer w.close()
+	for turn := range 2 {
+		full.Store(true)
+		asked.Store(0)
+		held := w.fillUp()
+		eventually(t, "it asks a third time", func() bool { return asked.Load() > 2*2 }) // twice each time
+		if n := strings.Count(w.log.String(), "no more room"); n != turn+1 {
+			t.Errorf("said %d times, want %d:\n%s", n, turn+1, w.log)
+		}
+		full.Store(false)
+		eventually(t, "there is room again", func() bool { return !w.file.Suspended() })
+		for n, p := range held {
+			p.must(lease.Command{Op: lease.Release, Token: token(n)})
+		}
+	}
 }
 
 // A grant that is on its way when room runs out, before anybody was told to stop, is refused if what it would need is not

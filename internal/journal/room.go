@@ -81,11 +81,15 @@ func (c *committer) setAside(bytes int64) {
 	}
 	if err == nil {
 		c.reserved = max(c.reserved, c.size+room)
+		c.warned = false
 		return
 	}
 	c.shortage = true
-	c.log.Warn("no more room can be set aside; grants are suspended once the leases that live may need what there is",
-		"error", err)
+	if !c.warned { // a line a second would fill the disk that the log may share with us
+		c.warned = true
+		c.log.Warn("no more room can be set aside; grants are suspended once the leases that live may need what there is",
+			"error", err)
+	}
 	c.retry.in(roomRetry)
 }
 
