@@ -88,7 +88,7 @@ func (s *Server) appendGrant(b []byte, r *http.Request, topic lease.Topic, a *to
 }
 
 // appendLeaseURL appends the lease's own URL. What it is made of needs no escaping: a base URL that was parsed, or a
-// Host header that net/http accepted, and names of a narrow alphabet.
+// host that [plainHost] passed, and names of a narrow alphabet.
 func (s *Server) appendLeaseURL(b []byte, r *http.Request, topic lease.Topic, t lease.Token) []byte {
 	b = s.appendBase(b, r)
 	b = append(b, '/')

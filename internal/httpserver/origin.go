@@ -23,6 +23,9 @@ func (s *Server) allowHosts() {
 }
 
 func (s *Server) knownHost(r *http.Request) bool {
+	if !plainHost(r.Host) {
+		return false
+	}
 	if !s.options.CheckHost {
 		return true
 	}
@@ -36,6 +39,17 @@ func (s *Server) knownHost(r *http.Request) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
+}
+
+// plainHost tells whether a host is fit to be a part of the links in an answer. net/http looks at the Host header, but
+// not at the host of a request whose target is a whole URL.
+func plainHost(host string) bool {
+	for i := range len(host) {
+		if c := host[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Server) refuseHost(w http.ResponseWriter, r *http.Request) {

@@ -2,6 +2,7 @@ package httpserver_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -304,6 +305,18 @@ func TestBrowsersOfOtherOrigins(t *testing.T) {
 	} {
 		if a := s.call(t, "GET", "/a", "Host", host); a.status != want {
 			t.Errorf("Host %s: %d", host, a.status)
+		}
+	}
+}
+
+// TestHostsThatWouldBreakTheAnswerAreRefused sends a whole URL for a target, whose host nobody has looked at.
+func TestHostsThatWouldBreakTheAnswerAreRefused(t *testing.T) {
+	s := start(t, nil)
+	for _, host := range []string{`a"b`, "<a>", "\xff", "\u00e9"} {
+		c := s.dial(t, "POST http://"+host+"/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		b, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 421 ") {
+			t.Errorf("%q: %v %s", host, err, b)
 		}
 	}
 }
