@@ -167,7 +167,7 @@ func (t *topic) complete(r *request, caused []lease.Event) {
 		for i := range caused {
 			if e := &caused[i]; e.Kind == lease.Forced {
 				r.answer.Forced = append(r.answer.Forced, lease.Holder{
-					Who: e.Who, Fence: e.Fence, Slot: e.Slot, Since: e.Since, Expires: e.Expires,
+					Who: e.Who, Fence: e.Fence, Slot: e.Slot, Since: e.Since, Expires: e.Expires, Renewed: e.Renewed,
 				})
 			}
 		}

@@ -62,14 +62,18 @@ func apiEvent(e *history.Event) api.HistoryEvent {
 	if e.PID != 0 {
 		out.PID = &e.PID
 	}
-	seconds := func(present bool, d float64) *float64 {
-		if !present {
-			return nil
-		}
-		return &d
-	}
-	out.TTL = seconds(e.TTL > 0, e.TTL.Seconds())
-	out.Waited = seconds(e.Kind == history.Acquired, e.Waited.Seconds())
-	out.Held = seconds(e.Kind != history.Acquired && e.Kind != history.Renewed, e.Held.Seconds())
+	out.TTL = seconds(e.TTL > 0, e.TTL)
+	out.Waited = seconds(e.Kind == history.Acquired, e.Waited)
+	out.Held = seconds(e.Kind != history.Acquired && e.Kind != history.Renewed, e.Held)
 	return out
+}
+
+// seconds gives whole milliseconds as the nearest number of seconds, which is written with three decimals at most.
+// Duration.Seconds adds two numbers up, and may miss it by one bit.
+func seconds(present bool, d time.Duration) *float64 {
+	if !present {
+		return nil
+	}
+	s := float64(d.Milliseconds()) / 1000
+	return &s
 }

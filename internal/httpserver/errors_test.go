@@ -121,11 +121,28 @@ func TestEveryCodeOfTheDocument(t *testing.T) {
 		}
 		if a := give(); a.str("code") != code || a.status != table[code.(string)] {
 			t.Errorf("%s: got %d %s", code, a.status, a.text)
+		} else if text := a.str("error") + ": " + a.str("hint"); !slices.Contains(exampleTexts(code), text) && !ownWords[code.(string)] {
+			t.Errorf("%s: no example says %q", code, text)
 		}
 	}
 	if log := s.log.String(); !strings.Contains(log, "a bug") {
 		t.Error("a panic was not logged")
 	}
+}
+
+// ownWords are the codes whose words depend on the request.
+var ownWords = map[string]bool{"BAD_PARAM": true, "CONFLICT": true, "METHOD_NOT_ALLOWED": true}
+
+// exampleTexts gives what the document's examples of a code say.
+func exampleTexts(code any) []string {
+	doc, _ := document()
+	var texts []string
+	for _, example := range doc.Components.Examples {
+		if value, ok := example.Value.Value.(map[string]any); ok && value["code"] == code {
+			texts = append(texts, fmt.Sprint(value["error"], ": ", value["hint"]))
+		}
+	}
+	return texts
 }
 
 // late puts last what leaves the server changed.

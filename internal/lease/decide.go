@@ -196,6 +196,7 @@ func (s *State) ended(p *permit, kind Kind, now time.Time) Event {
 	return Event{
 		Kind: kind, At: now, Token: p.Token, Key: p.key, Who: p.Who, Fence: p.Fence, Slot: p.Slot,
 		Capacity: s.capacity, TTL: p.TTL, Since: p.Since, Enqueued: p.enqueued, Expires: p.Expires,
+		Renewed: p.Renewed,
 	}
 }
 

@@ -92,6 +92,7 @@ type Event struct {
 	Since      time.Time // when the lease was granted
 	Enqueued   time.Time // when the wait began; zero when it never waited
 	Expires    time.Time // when the lease ends unless renewed
+	Renewed    time.Time // of a lease that ended: when it was last renewed; zero: never
 	Deadline   time.Time // when a wait or a kept place ends
 	By         string    // Forced: who did it
 }

@@ -6,10 +6,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,6 +48,13 @@ func run(m *testing.M) int {
 // serve runs the server on a free port of loopback until the test ends, and gives its URL.
 func serve(t *testing.T, flags ...string) string {
 	t.Helper()
+	url, _ := process(t, flags...)
+	return url
+}
+
+// process is serve, with what stops the server: the first call asks it to end. So does the end of the test.
+func process(t *testing.T, flags ...string) (url string, stop func()) {
+	t.Helper()
 	cmd := exec.Command(binary, append([]string{"serve", "--port", "0"}, flags...)...)
 	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "MUTEX_ADMIN_TOKEN=" + adminToken}
 	stderr, err := cmd.StderrPipe()
@@ -66,22 +75,25 @@ func serve(t *testing.T, flags ...string) string {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
+		http.DefaultClient.CloseIdleConnections() // one that was never used would hold the server up for 5 s
 		_ = cmd.Process.Signal(syscall.SIGTERM)
+	})
+	t.Cleanup(func() {
+		stop()
 		<-ended
 		if err := cmd.Wait(); err != nil || strings.Contains(log.String(), "level=ERROR") {
 			t.Errorf("the server ended with %v:\n%s", err, log)
 		}
 	})
 	select {
-	case url := <-urls:
-		return url
+	case url = <-urls:
 	case <-ended:
 		t.Fatalf("the server did not start:\n%s", log)
 	case <-time.After(time.Minute):
 		t.Fatal("the server is not up after a minute")
 	}
-	return ""
+	return url, stop
 }
 
 // cache is where install.sh puts the tools.
