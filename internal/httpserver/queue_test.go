@@ -251,7 +251,7 @@ func TestWatching(t *testing.T) {
 	evil := "x%0Adata:%20forged%0A%0A"
 	lease, _ := s.acquire(t, "/a?ttl=60&name="+evil)
 	s.call(t, "POST", "/a/"+lease+"/renew")
-	s.waiter(t, "/a?wait=0.05&name=other")
+	timedOut := s.waiter(t, "/a?wait=0.05&name=other")
 	var ids []string
 	for _, want := range []string{"grant", "renew", "wait", "leave"} {
 		e := events.next(t)
@@ -260,6 +260,7 @@ func TestWatching(t *testing.T) {
 		}
 		ids = append(ids, e.id)
 	}
+	<-timedOut
 	s.call(t, "DELETE", "/a/"+lease)
 	release := events.next(t)
 	if release.name != "release" || !strings.Contains(release.data, `"holders":[]`) {
