@@ -105,10 +105,20 @@ func (p *page) open(url string) {
 	run(p, chromedp.WaitReady(chromedp.CSS("main")))
 }
 
-// eval evaluates an expression in the page.
+// eval evaluates an expression in the page; once more if the page was just being replaced by the next.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
-	return run(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	ask := chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise)
+	v, err := chromedp.Run(ctx, ask)
+	for err != nil && strings.Contains(err.Error(), "navigated") && ctx.Err() == nil {
+		v, err = chromedp.Run(ctx, ask)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
 }
 
 // text is what a person reads in an element.
