@@ -81,20 +81,20 @@ func (c *conn) Close() error {
 
 // undelivered tells whether the peer of a connection that ends cannot have read the answer that was written so long ago.
 func (c *conn) undelivered(age time.Duration) bool {
-	answered, reset := c.sent.Load(), age < doubt
-	if c.secure.Load() {
-		// TLS has just said goodbye. One who read its grant and hung up did not acknowledge that, and may have met it
-		// with a reset.
-		answered, reset = c.before.Load(), reset && c.broken.Load()
-	}
 	state, ok := stateOf(c.Conn)
-	switch {
-	case !ok || !state.ended:
+	if !ok || !state.ended {
 		return false
-	case state.acknowledged < answered:
-		return true
 	}
-	return state.reset && reset
+	// TLS has just said goodbye. One who read its grant and hung up did not acknowledge that, and may have met it with a
+	// reset; only a reset that came before, so that the goodbye could not be written, tells something.
+	answered, telling := c.sent.Load(), true
+	if c.secure.Load() {
+		answered, telling = c.before.Load(), c.broken.Load()
+	}
+	if state.reset && age < doubt {
+		return telling
+	}
+	return state.acknowledged < answered // a reset may come without what it acknowledges, but not so much later
 }
 
 // peerState is what TCP knows of a connection's other end.
