@@ -6,11 +6,14 @@ type idleList struct{ root entry }
 
 func (l *idleList) init() { l.root.prev, l.root.next = &l.root, &l.root }
 
-func (l *idleList) front() *entry {
-	if l.root.next == &l.root {
-		return nil
+// oldest gives the entry that could be reaped first: the first that nobody is just looking at.
+func (l *idleList) oldest() *entry {
+	for e := l.root.next; e != &l.root; e = e.next {
+		if e.refs == 0 {
+			return e
+		}
 	}
-	return l.root.next
+	return nil
 }
 
 func (l *idleList) push(e *entry) {

@@ -40,7 +40,7 @@ func (r *Registry) reapSome(then time.Time, most int) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n < most && !r.ended {
-		e := r.idle.front()
+		e := r.idle.oldest()
 		if e == nil || e.since.After(then) {
 			return n
 		}
@@ -52,7 +52,7 @@ func (r *Registry) reapSome(then time.Time, most int) (n int) {
 
 // reapOne retires the topic that has been idle longest. Called under the lock, where nobody can send to it.
 func (r *Registry) reapOne() bool {
-	e := r.idle.front()
+	e := r.idle.oldest()
 	if e == nil {
 		return false
 	}

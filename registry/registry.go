@@ -75,8 +75,7 @@ func (r *Registry) Open() { r.open() }
 // Do runs one command on a topic. Only an acquire, and a give-up (which must stop an acquire still on its way), make
 // a topic; to every other one a name never used is one where nothing is held.
 func (r *Registry) Do(ctx context.Context, topic lease.Topic, c *lease.Command) (*topicactor.Answer, error) {
-	makes := c.Op == lease.Acquire || c.Op == lease.GiveUp
-	e, err := r.take(topic, makes)
+	e, err := r.take(topic, useOf(c.Op))
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +84,25 @@ func (r *Registry) Do(ctx context.Context, topic lease.Topic, c *lease.Command) 
 	}
 	defer r.give(e)
 	return e.actor.Do(ctx, c)
+}
+
+// use is what a reference is taken for.
+type use uint8
+
+const (
+	looking use = iota // changes nothing, so an idle topic goes on being as long idle as it was
+	using
+	making // using, and makes the topic
+)
+
+func useOf(op lease.Op) use {
+	switch op {
+	case lease.Acquire, lease.GiveUp:
+		return making
+	case lease.Look, lease.Check:
+		return looking
+	}
+	return using
 }
 
 // absent is the answer of a topic that does not exist.
@@ -99,7 +117,7 @@ func absent(op lease.Op) (*topicactor.Answer, error) {
 // Watch subscribes to a topic, which need not have been used. The function given back ends the subscription and
 // must be called.
 func (r *Registry) Watch(ctx context.Context, topic lease.Topic, after string) (*topicactor.Watch, func(), error) {
-	e, err := r.take(topic, true)
+	e, err := r.take(topic, making)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,8 +132,8 @@ func (r *Registry) Watch(ctx context.Context, topic lease.Topic, after string) (
 	}, nil
 }
 
-// take finds a topic's actor, or makes it, and counts a reference. Without make, a nil entry says there is none.
-func (r *Registry) take(topic lease.Topic, make bool) (*entry, error) {
+// take finds a topic's actor, or makes it, and counts a reference. Unless it makes, a nil entry says there is none.
+func (r *Registry) take(topic lease.Topic, u use) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {
@@ -123,7 +141,7 @@ func (r *Registry) take(topic lease.Topic, make bool) (*entry, error) {
 	}
 	e := r.topics[topic]
 	if e == nil {
-		if !make {
+		if u != making {
 			return nil, nil
 		}
 		if len(r.topics) >= r.options.MaxTopics && !r.reapOne() {
@@ -132,7 +150,9 @@ func (r *Registry) take(topic lease.Topic, make bool) (*entry, error) {
 		e = r.spawn(topic, r.floor)
 	}
 	e.refs++
-	r.idle.remove(e)
+	if u != looking {
+		r.idle.remove(e)
+	}
 	return e, nil
 }
 

@@ -131,6 +131,39 @@ func TestIdleTopicsAreReapedAfterTheSpell(t *testing.T) {
 	})
 }
 
+// TestLookingIsNoUse lets a dashboard look all the time.
+func TestLookingIsNoUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, registry.Options{MaxTopics: 2, TopicIdle: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		for n, topic := range []lease.Topic{"older", "newer"} {
+			must(t, r, topic, acquire(byte(n+1)))
+			must(t, r, topic, release(byte(n+1)))
+			time.Sleep(time.Minute)
+		}
+		must(t, r, "older", lease.Command{Op: lease.Look})
+		must(t, r, "third", acquire(3)) // at the cap: the one that was idle for longest goes
+		if a := must(t, r, "newer", lease.Command{Op: lease.Look}); a.Status.Capacity != 1 {
+			t.Error("the one that was used last went")
+		}
+		for range 2 * 60 {
+			time.Sleep(time.Minute)
+			if _, err := r.List(ctx, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Len() != 0 {
+			t.Errorf("%d topics stay because they are looked at", r.Len())
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestReadingMakesNoTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t, registry.Options{MaxTopics: 10, TopicIdle: time.Hour})
