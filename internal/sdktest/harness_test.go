@@ -114,7 +114,7 @@ func installed(t *testing.T, names string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have, err := os.ReadFile(filepath.Join(dir, names)); err != nil || !bytes.Equal(have, want) {
+	if have, err := os.ReadFile(filepath.Join(dir, "done", names)); err != nil || !bytes.Equal(have, want) {
 		t.Fatalf("the tools of internal/sdktest/%s are not installed: run internal/sdktest/install.sh", names)
 	}
 	return dir

@@ -13,8 +13,8 @@ if [ "${1:-}" = where ]; then
 fi
 
 # fresh FILE tells whether what FILE names is installed already; done_with FILE remembers that it is.
-fresh() { cmp -s "$here/$1" "$cache/$1"; }
-done_with() { cp "$here/$1" "$cache/$1"; }
+fresh() { cmp -s "$here/$1" "$cache/done/$1"; }
+done_with() { cp "$here/$1" "$cache/done/$1"; }
 
 want() {
 	if ! command -v "$1" >/dev/null; then
@@ -23,9 +23,10 @@ want() {
 	fi
 }
 
-mkdir -p "$cache/python" "$cache/typescript" "$cache/java"
+mkdir -p "$cache/python" "$cache/typescript" "$cache/java" "$cache/done/python" "$cache/done/typescript" "$cache/done/java"
 
-if ! fresh python/requirements.txt; then
+# A virtual environment dies with the Python it was made with.
+if ! fresh python/requirements.txt || ! "$cache/python/venv/bin/python" -c ''; then
 	want python3 "Python 3.11 or later, with its venv module"
 	python3 -m venv --clear "$cache/python/venv"
 	"$cache/python/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
@@ -33,24 +34,19 @@ if ! fresh python/requirements.txt; then
 	done_with python/requirements.txt
 fi
 
+cp "$here/typescript/tsconfig.json" "$cache/typescript" # openapi-ts looks for it above its own folder
 if ! fresh typescript/package-lock.json; then
 	want npm "Node.js 20 or later"
-	cp "$here/typescript/package.json" "$cache/typescript"
-	cp "$here/typescript/package-lock.json" "$cache/typescript/wanted.json"
-	mv "$cache/typescript/wanted.json" "$cache/typescript/package-lock.json"
-	if ! (cd "$cache/typescript" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); then
-		rm -f "$cache/typescript/package-lock.json"
-		exit 1
-	fi
+	cp "$here/typescript/package.json" "$here/typescript/package-lock.json" "$cache/typescript"
+	(cd "$cache/typescript" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+	done_with typescript/package-lock.json
 fi
-
-cp "$here/typescript/tsconfig.json" "$cache/typescript" # openapi-ts looks for it above its own folder
 
 if ! fresh java/pom.xml; then
 	want javac "a JDK, 17 or later"
 	want mvn "Maven"
 	rm -rf "$cache/java/lib"
-	mvn -q -B -f "$here/java/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-		-DoutputDirectory="$cache/java/lib"
+	mvn -q -B -Dstyle.color=never -f "$here/java/pom.xml" \
+		org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory="$cache/java/lib"
 	done_with java/pom.xml
 fi
