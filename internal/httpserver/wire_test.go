@@ -320,3 +320,14 @@ func TestHostsThatWouldBreakTheAnswerAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMisplacedSecretsAreNotSentBack puts a lease where many would look for its place.
+func TestMisplacedSecretsAreNotSentBack(t *testing.T) {
+	s := start(t, nil)
+	lease, _ := s.acquire(t, "/a")
+	for _, path := range []string{"/a?lease=" + lease, "/a/-/renew?lease=" + lease, "/a/" + lease + "/renew?token=" + lease} {
+		if a := s.call(t, "POST", path); a.status != 400 || strings.Contains(a.text, lease) {
+			t.Errorf("POST %s: %d %s", path, a.status, a.text)
+		}
+	}
+}
