@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"strings"
+	"syscall"
 
 	"legible.sh/mutex/internal/locker"
 	"legible.sh/mutex/internal/policy"
@@ -12,6 +13,8 @@ import (
 func (t *target) hint(err error) string {
 	var silent *locker.UnreachableError
 	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "another program listens there, perhaps this server already; --port takes another port, 0 a free one"
 	case errors.Is(err, locker.ErrNotPermitted) && errors.Is(t.noAdminToken, policy.ErrNotPrivate):
 		return "the admin's token was found but is not used: " + t.noAdminToken.Error()
 	case !errors.As(err, &silent), silent.Answered:

@@ -55,6 +55,23 @@ func TestUsageIsTwo(t *testing.T) {
 	}
 }
 
+// TestTheFirstSlips: what people try before they have read anything.
+func TestTheFirstSlips(t *testing.T) {
+	s := startServer(t)
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+	s.mutex("serve", "--port", port).wants(t, 1, "already in use", "--port takes another")
+	s.mutex("fence", "check").wants(t, 2, "something is missing", "FILE|URL")
+	if asked, verb := s.mutex("--version").wants(t, 0), s.mutex("version").wants(t, 0); asked.out != verb.out {
+		t.Errorf("--version prints %q, version %q", asked.out, verb.out)
+	}
+	_, lease := s.grantFile("t", "--capacity", "2")
+	s.mutex("acquire", "t", "--capacity", "3", "--wait", "0").wants(t, 1, "capacity=2")
+	s.mutex("release", "t", lease).wants(t, 0)
+	if r := s.mutex("release", "t", lease).wants(t, 1); strings.Count(r.err, "is gone") != 1 {
+		t.Error("said", r.err)
+	}
+}
+
 func TestAdministration(t *testing.T) {
 	s := startServer(t)
 	s.grantFile("a:1", "--name", "one", "--reason", "x")

@@ -148,6 +148,18 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryTellsAZeroAsTheServerDoes: who had not to wait waited 0, and an acquired lease was held for no time yet.
+func TestHistoryTellsAZeroAsTheServerDoes(t *testing.T) {
+	s := &service{events: []locker.Event{
+		{ID: 3, Kind: locker.EventExpired}, {ID: 2, Kind: locker.EventRenewed}, {ID: 1, Kind: locker.EventAcquired},
+	}}
+	r := use(s, nil, "history")
+	r.wants(t, 0)
+	if strings.Count(r.out, `"held": 0`) != 1 || strings.Count(r.out, `"waited": 0`) != 1 {
+		t.Error(r.out)
+	}
+}
+
 func TestForceReleaseOnlySaysUntilToldTo(t *testing.T) {
 	forced := locker.Forced{Key: "t", DryRun: true, Released: heldStatus().Holders}
 	s := &service{forced: forced}

@@ -74,6 +74,9 @@ func (d *door) root() *cobra.Command {
 		Use: d.Program, Short: d.Short, Long: d.Long, Example: d.Example,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asked, _ := cmd.Flags().GetBool("version"); asked {
+				return d.printVersion()
+			}
 			if len(args) > 0 {
 				return usagef("%s: no such command%s", args[0], suggest(cmd, args[0]))
 			}
@@ -81,6 +84,7 @@ func (d *door) root() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
+	root.Flags().Bool("version", false, "say which build this is")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
 	d.open = d.Connect(root.PersistentFlags(), d.words)
 	root.AddGroup(&cobra.Group{ID: groupLock, Title: "LOCKING"}, &cobra.Group{ID: groupLook, Title: "LOOKING AND MENDING"},
@@ -130,10 +134,13 @@ func names(commands []*cobra.Command) []string {
 func countAsUsage(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if check(cmd, args) != nil {
-				return usagef("%q is not what it takes. Usage: %s", strings.Join(args, " "), cmd.UseLine())
+			switch {
+			case check(cmd, args) == nil:
+				return nil
+			case len(args) == 0:
+				return usagef("something is missing. Usage: %s", cmd.UseLine())
 			}
-			return nil
+			return usagef("%q is not what it takes. Usage: %s", strings.Join(args, " "), cmd.UseLine())
 		}
 	}
 	for _, sub := range cmd.Commands() {

@@ -58,8 +58,8 @@ type wireEvent struct {
 	Name    string           `json:"name"`
 	Fence   int64            `json:"fence"`
 	TTL     float64          `json:"ttl,omitempty"`
-	Waited  float64          `json:"waited,omitempty"`
-	Held    float64          `json:"held,omitempty"`
+	Waited  *float64         `json:"waited,omitempty"`
+	Held    *float64         `json:"held,omitempty"`
 	Reason  string           `json:"reason,omitempty"`
 	Host    string           `json:"host,omitempty"`
 	PID     int              `json:"pid,omitempty"`
@@ -73,10 +73,19 @@ type wireHistory struct {
 func wireHistoryOf(all []locker.Event) any {
 	h := wireHistory{Events: make([]wireEvent, 0, len(all))}
 	for _, e := range all {
-		h.Events = append(h.Events, wireEvent{
-			e.ID, wireTime(e.Time), e.Kind, e.Key, e.LeaseID, e.Name, e.Fence, e.TTL.Seconds(), e.Waited.Seconds(),
-			e.Held.Seconds(), e.Reason, e.Host, e.PID, e.By,
-		})
+		w := wireEvent{
+			e.ID, wireTime(e.Time), e.Kind, e.Key, e.LeaseID, e.Name, e.Fence, e.TTL.Seconds(), nil, nil, e.Reason, e.Host,
+			e.PID, e.By,
+		}
+		// As the server has it: the 0 of who had not to wait is told, too.
+		switch e.Kind {
+		case locker.EventAcquired:
+			w.Waited = new(e.Waited.Seconds())
+		case locker.EventRenewed:
+		default:
+			w.Held = new(e.Held.Seconds())
+		}
+		h.Events = append(h.Events, w)
 	}
 	return h
 }

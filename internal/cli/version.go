@@ -11,11 +11,13 @@ import (
 func (d *door) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Say which build this is", Args: cobra.NoArgs, DisableFlagsInUseLine: true,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(d.Out, "%s %s (%s, %s/%s)\n", d.Program, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return d.printVersion() },
 	}
+}
+
+func (d *door) printVersion() error {
+	_, err := fmt.Fprintf(d.Out, "%s %s (%s, %s/%s)\n", d.Program, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // Version is the module's version, or the commit that was built, from what the linker wrote into the binary.
