@@ -17,3 +17,12 @@ func TestSecondsAreRoundedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondsAreReadAsTheyWereWritten: 8.008 is no 8.007999999, neither in the ttl that is granted nor in the answer.
+func TestSecondsAreReadAsTheyWereWritten(t *testing.T) {
+	for ms := range 100_000 {
+		if d := time.Duration(ms) * time.Millisecond; seconds(float64(ms)/1e3) != d {
+			t.Fatalf("%v was read as %v", d, seconds(float64(ms)/1e3))
+		}
+	}
+}

@@ -3,6 +3,7 @@ package httpserver
 import (
 	"errors"
 	"fmt"
+	"math"
 	"mime"
 	"net/url"
 	"slices"
@@ -317,6 +318,6 @@ func (p *problems) partOfTopic(name string, sent *string) {
 }
 
 // seconds reads a number of seconds whose range was checked.
-func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+func seconds(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
