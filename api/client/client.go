@@ -137,4 +137,6 @@ func checkTopic(topic string) error {
 // newKey makes an Idempotency-Key: 26 characters, 130 random bits.
 func newKey() string { return rand.Text() }
 
-func duration(seconds float64) time.Duration { return time.Duration(math.Round(seconds * float64(time.Second))) }
+func duration(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}

@@ -65,7 +65,9 @@ func event(e api.HistoryEvent) locker.Event {
 	}
 }
 
-func duration(seconds float64) time.Duration { return time.Duration(math.Round(seconds * float64(time.Second))) }
+func duration(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
 
 func value[T any](p *T) (v T) {
 	if p != nil {
