@@ -54,6 +54,34 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+// A lock file that somebody removed lets no second server in.
+func TestLockFileRemoved(t *testing.T) {
+	data := t.TempDir()
+	f, _, err := journal.Open(data, realOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(data, "mutex.lock")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first attempt leaves a lock file of its own
+		var locked *disk.LockedError
+		if _, _, err := journal.Open(data, realOptions()); !errors.As(err, &locked) {
+			t.Fatalf("a second server: %v", err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	f, _, err = journal.Open(data, realOptions())
+	if err != nil {
+		t.Fatalf("after the first has ended: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A directory that cannot be one is an error that names it, before anything is served.
 func TestNotADirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

@@ -43,23 +43,49 @@ func (o OS) MakeDir(op Op, dir string) error {
 	return o.SyncDir(op, filepath.Dir(dir))
 }
 
-// Lock is [FS.Lock]. It ends with the process, however that ends.
+// Lock is [FS.Lock]. It ends with the process, however that ends. The directory is locked along with the file: if
+// somebody removes the file under a server, the next one would make, and lock, another.
 func (OS) Lock(_ Op, name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}
+	held := locks{f}
 	free, err := lock(f)
+	if err == nil && free {
+		held, free = held.withDirectory(filepath.Dir(name))
+	}
 	if err == nil && !free {
 		err = &LockedError{PID: readPID(f)}
 	} else if err == nil {
 		err = writePID(f)
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, held.Close())
 	}
-	return f, nil
+	return held, nil
+}
+
+// locks are what a lock consists of; closing it ends it.
+type locks []*os.File
+
+// withDirectory adds a directory. Where a file system cannot lock those, as some over a network, the file must do.
+func (l locks) withDirectory(dir string) (all locks, free bool) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return l, true
+	}
+	l = append(l, d)
+	free, err = lock(d)
+	return l, free || err != nil
+}
+
+func (l locks) Close() error {
+	var failed error
+	for _, f := range l {
+		failed = errors.Join(failed, f.Close())
+	}
+	return failed
 }
 
 func readPID(f *os.File) int {
