@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"reflect"
 	"strconv"
@@ -86,7 +87,7 @@ func ParseDuration(s string) (Duration, error) {
 		if !(f >= 0 && f <= 1e9) {
 			return 0, errDuration
 		}
-		return Duration(f * float64(time.Second)), nil
+		return Duration(math.Round(f * float64(time.Second))), nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -81,7 +82,7 @@ func isHex(s string, size int) bool {
 
 func (h *holder) ttl() time.Duration { return seconds(h.TTLSeconds) }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // left is the time until the lease ends, never more than its ttl; 0 or less: it has ended.
 func (h *holder) left(at reading) time.Duration {

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -21,15 +20,6 @@ const (
 	// Never: when the system gets round to it. A power cut loses what was acknowledged since, often half a minute.
 	Never Fsync = "never"
 )
-
-// ParseFsync reads a mode.
-func ParseFsync(s string) (Fsync, error) {
-	switch f := Fsync(s); f {
-	case Always, Interval, Never:
-		return f, nil
-	}
-	return "", fmt.Errorf("%q is none of always, interval, never", s)
-}
 
 // Options are what a journal can be told. Keep and Log must be set; the rest has defaults.
 type Options struct {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -71,7 +72,7 @@ func (s *Server) caller(peer *mcp.ServerSession, extra *mcp.RequestExtra) (*call
 // seconds reads a number of seconds; what is no duration at all is the server's to refuse.
 func seconds(f float64) time.Duration {
 	const most = 1e9
-	return time.Duration(min(max(f, -most), most) * float64(time.Second))
+	return time.Duration(math.Round(min(max(f, -most), most) * float64(time.Second)))
 }
 
 // topicArg is the argument of tools that need no other.

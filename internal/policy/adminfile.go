@@ -165,12 +165,6 @@ func readAdminFile(path string) (token string, made time.Time, err error) {
 	return token, info.ModTime(), nil
 }
 
-// Local tells whether only this machine can reach a server on the address.
-func Local(address string) bool {
-	_, err := adminFileName(address)
-	return err == nil
-}
-
 // adminFileName names the file after what server and client can both tell: the port where the address is the machine's
 // usual loopback, by whichever of its names; all of it for other loopback addresses; a digest of a socket's path.
 func adminFileName(address string) (string, error) {

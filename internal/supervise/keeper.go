@@ -123,9 +123,6 @@ var errNoAnswer = errors.New("no answer in time")
 func (k *keeper) renew(ctx context.Context, p *plan, sent Instant) (Renewal, error) {
 	call, cancel := context.WithTimeout(ctx, p.timeout(sent))
 	defer cancel()
-	if p.shaky {
-		call = withFreshConnection(call)
-	}
 	answers := make(chan answer, 1)
 	k.calls.Go(func() {
 		renewal, err := k.lease.Renew(call)

@@ -15,24 +15,17 @@ func bubbleNow() Instant { return Instant(time.Now().UnixNano()) }
 // fakeLease answers as a test wants it.
 type fakeLease struct {
 	calls  atomic.Int64
-	fresh  atomic.Int64
 	renew  func(context.Context) (Renewal, error)
 	giveUp func(context.Context) error
 }
 
 func (l *fakeLease) Renew(ctx context.Context) (Renewal, error) {
 	l.calls.Add(1)
-	if FreshConnection(ctx) {
-		l.fresh.Add(1)
-	}
 	return l.renew(ctx)
 }
 
 func (l *fakeLease) Release(ctx context.Context) error {
 	l.calls.Add(1)
-	if FreshConnection(ctx) {
-		l.fresh.Add(1)
-	}
 	return l.giveUp(ctx)
 }
 
@@ -103,8 +96,8 @@ func TestFailuresUpToTheMargin(t *testing.T) {
 					break
 				}
 				<-k.done
-				if calls := lease.calls.Load(); calls < 3 || lease.fresh.Load() != calls-1 {
-					t.Errorf("%d calls, %d on a fresh connection", calls, lease.fresh.Load())
+				if calls := lease.calls.Load(); calls < 3 {
+					t.Errorf("%d calls", calls)
 				}
 			})
 		})
@@ -266,8 +259,8 @@ func TestRelease(t *testing.T) {
 				begun := bubbleNow()
 				lease := &fakeLease{giveUp: c.giveUp}
 				err := release(t.Context(), lease, begun.Add(c.left), 10*sec, bubbleNow)
-				if !errors.Is(err, c.err) || lease.calls.Load() != c.calls || lease.fresh.Load() != c.calls-1 {
-					t.Errorf("%v after %d calls, %d fresh", err, lease.calls.Load(), lease.fresh.Load())
+				if !errors.Is(err, c.err) || lease.calls.Load() != c.calls {
+					t.Errorf("%v after %d calls", err, lease.calls.Load())
 				}
 				if took := bubbleNow().Sub(begun); took > c.took {
 					t.Errorf("took %v", took)

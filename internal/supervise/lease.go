@@ -40,13 +40,3 @@ type Held struct {
 	// than it looks by this count; Run then confirms it once before it starts the command.
 	Sent Instant
 }
-
-type freshKey struct{}
-
-// FreshConnection tells a Lease that the attempt before this one was not confirmed, so that a pooled connection
-// may be dead: the call should be made on a new one.
-func FreshConnection(ctx context.Context) bool { return ctx.Value(freshKey{}) != nil }
-
-func withFreshConnection(ctx context.Context) context.Context {
-	return context.WithValue(ctx, freshKey{}, true)
-}

@@ -116,7 +116,7 @@ type dirLease struct {
 var errDown = errors.New("connection refused")
 
 func (l *dirLease) Renew(ctx context.Context) (supervise.Renewal, error) {
-	l.note("renew", ctx)
+	l.note("renew")
 	switch l.mode() {
 	case "lost":
 		return supervise.Renewal{}, fmt.Errorf("no such lease: %w", supervise.ErrLost)
@@ -127,17 +127,17 @@ func (l *dirLease) Renew(ctx context.Context) (supervise.Renewal, error) {
 		return supervise.Renewal{}, ctx.Err()
 	case "late":
 		<-ctx.Done()
-		l.note("late answer", ctx)
+		l.note("late answer")
 		return supervise.Renewal{}, fmt.Errorf("no such lease: %w", supervise.ErrLost)
 	case "reclaim":
 		return supervise.Renewal{Fence: 8, Reclaimed: true}, nil
 	}
-	l.note("renewed", ctx)
+	l.note("renewed")
 	return supervise.Renewal{}, nil
 }
 
 func (l *dirLease) Release(ctx context.Context) error {
-	l.note("release with "+strings.Join(l.living(), " "), ctx)
+	l.note("release with " + strings.Join(l.living(), " "))
 	switch l.mode() {
 	case "lost", "gone":
 		return fmt.Errorf("no such lease: %w", supervise.ErrLost)
@@ -147,7 +147,7 @@ func (l *dirLease) Release(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	l.note("released", ctx)
+	l.note("released")
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (l *dirLease) mode() string {
 	return strings.TrimSpace(string(mode))
 }
 
-func (l *dirLease) note(what string, ctx context.Context) {
+func (l *dirLease) note(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	log, err := os.OpenFile(filepath.Join(l.dir, "lease.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -167,9 +167,6 @@ func (l *dirLease) note(what string, ctx context.Context) {
 		panic(err)
 	}
 	defer log.Close()
-	if supervise.FreshConnection(ctx) {
-		what += " fresh"
-	}
 	fmt.Fprintf(log, "%d %s\n", supervise.Now(), what)
 }
 

@@ -8,7 +8,6 @@ type plan struct {
 	ttl    time.Duration
 	sent   Instant        // when the last confirmed request was sent: nobody can have the lease before sent + ttl
 	next   Instant        // when to renew
-	shaky  bool           // the last attempt was not confirmed
 	jitter func() float64 // in [0, 1)
 }
 
@@ -33,13 +32,12 @@ func (p *plan) confirmed(sent Instant, ttl time.Duration) {
 	if ttl > 0 {
 		p.ttl = ttl
 	}
-	p.sent, p.shaky = sent, false
+	p.sent = sent
 	p.next = sent.Add(p.spread(p.ttl / 3))
 }
 
 // unconfirmed plans the next try: often enough to find a server back in good time, never in step with others.
 func (p *plan) unconfirmed(now Instant) {
-	p.shaky = true
 	p.next = now.Add(p.spread(min(max(p.ttl/20, minRetry), maxRetry)))
 }
 

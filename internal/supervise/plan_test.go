@@ -71,7 +71,7 @@ func TestAConfirmationCountsFromWhenItWasSent(t *testing.T) {
 	p := planOf(60 * sec)
 	p.unconfirmed(Instant(125 * sec))
 	p.confirmed(Instant(130*sec), 0)
-	if p.deadline() != Instant(190*sec) || p.next != Instant(150*sec) || p.shaky {
+	if p.deadline() != Instant(190*sec) || p.next != Instant(150*sec) {
 		t.Errorf("%+v", p)
 	}
 	p.confirmed(Instant(150*sec), 30*sec) // the service may grant another ttl
@@ -89,7 +89,7 @@ func TestTheNextTryAfterAFailure(t *testing.T) {
 	} {
 		p := planOf(c.ttl)
 		p.unconfirmed(Instant(100 * sec))
-		if got := p.next.Sub(Instant(100 * sec)); got != c.pause || !p.shaky {
+		if got := p.next.Sub(Instant(100 * sec)); got != c.pause {
 			t.Errorf("ttl %v: next try after %v, want %v", c.ttl, got, c.pause)
 		}
 	}

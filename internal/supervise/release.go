@@ -12,7 +12,7 @@ func release(ctx context.Context, lease Lease, deadline Instant, grace time.Dura
 	start := now()
 	giveUp := min(start.Add(grace), deadline)
 	for attempt := 1; ; attempt++ {
-		err := releaseOnce(ctx, lease, attempt > 1, max(giveUp.Sub(start)/4, minAttempt))
+		err := releaseOnce(ctx, lease, max(giveUp.Sub(start)/4, minAttempt))
 		if attempt > 1 && errors.Is(err, ErrLost) {
 			return nil
 		}
@@ -26,12 +26,9 @@ func release(ctx context.Context, lease Lease, deadline Instant, grace time.Dura
 	}
 }
 
-func releaseOnce(ctx context.Context, lease Lease, again bool, timeout time.Duration) error {
+func releaseOnce(ctx context.Context, lease Lease, timeout time.Duration) error {
 	call, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if again {
-		call = withFreshConnection(call)
-	}
 	return lease.Release(call)
 }
 

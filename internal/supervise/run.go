@@ -180,7 +180,7 @@ func (r *run) finish() {
 		r.giveBack()
 	case r.shaky && r.left() > 0:
 		// That it is lost has been said. If it lives on at the service, this spares others the rest of it.
-		_ = releaseOnce(r.ctx, r.config.Lease, true, min(r.left(), time.Second))
+		_ = releaseOnce(r.ctx, r.config.Lease, min(r.left(), time.Second))
 	}
 	r.term.passOn(r.keyed)
 }
