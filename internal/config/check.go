@@ -35,6 +35,7 @@ func (c *Config) check(names map[string]string) error {
 	want(c.Heartbeat.D() >= time.Second, "Heartbeat", "1s or more")
 	want(c.ReadHeaderTimeout > 0, "ReadHeaderTimeout", "more than 0")
 	want(c.IdleTimeout > 0, "IdleTimeout", "more than 0")
+	want(c.ShutdownTimeout > 0, "ShutdownTimeout", "more than 0")
 	want(c.HistorySize >= 1<<20, "HistorySize", "1048576 bytes or more")
 	want(slices.Contains([]string{"text", "json"}, c.LogFormat), "LogFormat", "text or json")
 	want(slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel), "LogLevel", "debug, info, warn or error")

@@ -41,7 +41,7 @@ type Config struct {
 
 	ReadHeaderTimeout Duration `env:"READ_HEADER_TIMEOUT" envDefault:"10s" help:"how long a client may take to send a request's header, and then its body"`
 	IdleTimeout       Duration `env:"IDLE_TIMEOUT" envDefault:"180s" help:"how long a connection may lie idle between requests"`
-	ShutdownTimeout   Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"10s" help:"how long requests may take to end when the server stops"`
+	ShutdownTimeout   Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"5s" help:"how long requests may take to end when the server stops; storage has 5s more"`
 
 	LogFormat string `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug (a line for every request), info, warn or error"`

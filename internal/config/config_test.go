@@ -139,7 +139,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestDurations(t *testing.T) {
-	for s, want := range map[string]time.Duration{"60": time.Minute, "0.5": 500 * time.Millisecond, "20m": 20 * time.Minute, "1h30m": 90 * time.Minute, "0": 0} {
+	for s, want := range map[string]time.Duration{"60": time.Minute, "0.5": 500 * time.Millisecond, "1.001": 1001 * time.Millisecond, "20m": 20 * time.Minute, "1h30m": 90 * time.Minute, "0": 0} {
 		if d, err := config.ParseDuration(s); err != nil || d.D() != want {
 			t.Errorf("%s: %v %v", s, d.D(), err)
 		}
