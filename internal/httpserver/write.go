@@ -55,6 +55,12 @@ func timing(w http.ResponseWriter, queued, stored time.Duration) {
 	w.Header()["Server-Timing"] = []string{string(b)}
 }
 
+// appendMillis appends milliseconds with three decimals, or just 0.
 func appendMillis(b []byte, d time.Duration) []byte {
-	return strconv.AppendFloat(b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	us := d.Microseconds()
+	if us <= 0 {
+		return append(b, '0')
+	}
+	b = strconv.AppendInt(b, us/1000, 10)
+	return append(b, '.', '0'+byte(us/100%10), '0'+byte(us/10%10), '0'+byte(us%10))
 }
