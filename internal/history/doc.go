@@ -12,6 +12,7 @@
 //   - A database that is locked, full, read-only, damaged or gone costs its callers nothing but history. The writer
 //     logs that once, tries again by itself, and says once how many events were lost. A damaged file is set aside
 //     as history.db.corrupt (replacing an earlier one), and a new one begun.
+//   - Of the renewals of one lease within a fifth of a second, the last may stand for all.
 //   - Event ids rise in the order of writing, and are never used twice while an event lives.
 //   - Old events go a block at a time, so that retention never holds the writer up for long.
 //   - No lease, ticket or access token gets into the database: an event carries the lease's public id.

@@ -34,15 +34,16 @@ type loop struct {
 	w     *writer         // nil while the database is not open
 	timer *time.Timer
 
-	taken   []observed    // what was taken from the queue last
-	pending []observed    // the part of it not yet written
+	taken   []observed // what was taken from the queue last
+	pending []observed // the part of it not yet written
+	thinner thinner
 	pause   time.Duration // until the next attempt; 0 when all is well
 	lostAt  uint64        // events dropped before the failure began
 	more    bool          // retention has more to do
 }
 
 func newLoop(ctx context.Context, s *Store) *loop {
-	return &loop{s: s, ctx: ctx, timer: time.NewTimer(0)}
+	return &loop{s: s, ctx: ctx, timer: time.NewTimer(0), thinner: make(thinner)}
 }
 
 // run waits for something to write, lets a little more gather, and writes it. It opens the database first, so that
@@ -132,7 +133,7 @@ func (l *loop) drain() error {
 		return err
 	}
 	l.taken = l.s.queue.take(l.taken)
-	l.pending = l.taken
+	l.pending = l.thinner.thin(l.taken)
 	return l.writePending()
 }
 

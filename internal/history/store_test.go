@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,5 +130,34 @@ func TestASharedFileIsWritableForItsGroup(t *testing.T) {
 	}
 	if info.Mode().Perm() != 0o660 {
 		t.Errorf("it is %v, want 0660 whatever the umask", info.Mode())
+	}
+}
+
+// TestRenewalsInALoopAreThinned: the last one of those that lie close together stands for them, whatever else happens
+// between, and those of another lease do not count.
+func TestRenewalsInALoopAreThinned(t *testing.T) {
+	s := open(t, history.Options{Path: path(t), Linger: time.Hour})
+	mine, other := granted(1), granted(2)
+	s.Observe("t", []lease.Event{mine})
+	for ms := range 1000 {
+		s.Observe("t", []lease.Event{after(mine, time.Duration(ms)*time.Millisecond, lease.Renewed)})
+		if ms%250 == 0 {
+			s.Observe("u", []lease.Event{after(other, time.Duration(ms)*time.Millisecond, lease.Renewed)})
+		}
+	}
+	s.Observe("t", []lease.Event{after(mine, time.Second, lease.Released)})
+	flush(t, s)
+	var at []time.Duration
+	for _, e := range query(t, s, history.Query{Topic: "t", Renewals: true}) {
+		at = append(at, e.At.Sub(mine.At))
+	}
+	if want := []time.Duration{time.Second, 999e6, 799e6, 599e6, 399e6, 199e6, 0}; !slices.Equal(at, want) {
+		t.Errorf("read %v, want %v", at, want)
+	}
+	if got := query(t, s, history.Query{Topic: "u", Renewals: true}); len(got) != 4 {
+		t.Errorf("%d renewals of the other lease, which were far apart", len(got))
+	}
+	if st := s.Stats(); st.Dropped != 0 {
+		t.Errorf("%d dropped", st.Dropped)
 	}
 }
