@@ -71,6 +71,10 @@ func (s *Server) allowOrigins() error {
 	return nil
 }
 
+// pageHeaders are what a page of an allowed origin may send, MCP's and the trace's among them.
+const pageHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Lease, X-Name, X-Reason, X-Host, X-Pid, " +
+	"X-Request-Id, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Traceparent, Tracestate"
+
 // crossOrigin refuses a write from another origin, and says to a browser what an allowed one may do. It tells whether
 // the request goes on.
 func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
@@ -88,11 +92,10 @@ func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Idempotency-Replayed, Retry-After, Server-Timing, X-Request-Id")
+	h.Set("Access-Control-Expose-Headers", "Idempotency-Replayed, Mcp-Session-Id, Retry-After, Server-Timing, X-Request-Id")
 	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, DELETE")
-		h.Set("Access-Control-Allow-Headers",
-			"Authorization, Idempotency-Key, Last-Event-ID, X-Lease, X-Name, X-Reason, X-Host, X-Pid, X-Request-Id")
+		h.Set("Access-Control-Allow-Headers", pageHeaders)
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	return true
