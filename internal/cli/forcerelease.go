@@ -14,11 +14,14 @@ import (
 
 func (d *door) forceRelease() *cobra.Command {
 	var f locker.Force
-	var yes bool
+	var yes, dry bool
 	var name, reason string
 	cmd := d.verb(d.use("force-release", upper(d.Noun)), "End the leases of others, or show whose it would end", 1, 1, func(ctx context.Context, c call) error {
 		if f.Fence < 0 {
 			return usagef("--fence must be the fence that status shows")
+		}
+		if dry && yes {
+			return usagef("--dry-run only looks and --yes does it: leave out --yes to look, or --dry-run to do it")
 		}
 		f.DryRun, f.By = !yes, d.who(name, reason)
 		r, err := c.service.ForceRelease(ctx, c.keys[0], f)
@@ -32,6 +35,7 @@ func (d *door) forceRelease() *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.BoolVar(&yes, "yes", false, "do it; else only say what would be done")
+	flags.BoolVar(&dry, "dry-run", false, "only say what would be done, as without --yes")
 	flags.Int64Var(&f.Fence, "fence", 0, "only the holder with this fence, so that a new holder is never hit by mistake")
 	flags.StringVar(&name, d.Name.Flag, "", "who you are, for the history ["+d.Name.Env+"]")
 	flags.StringVar(&reason, "reason", "", "why, for the history")

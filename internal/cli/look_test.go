@@ -168,6 +168,15 @@ func TestForceReleaseOnlySaysUntilToldTo(t *testing.T) {
 	if !s.force.DryRun || !strings.Contains(r.out, "would be released") || !strings.Contains(r.out, "--yes --fence 42") {
 		t.Errorf("%+v\n%s", s.force, r.out)
 	}
+	use(s, onTerminals, "force-release", "t", "--dry-run").wants(t, 0)
+	if !s.force.DryRun {
+		t.Error("--dry-run does it")
+	}
+	s.force = locker.Force{}
+	use(s, nil, "force-release", "t", "--dry-run", "--yes").wants(t, 2, "leave out --yes to look")
+	if s.force != (locker.Force{}) {
+		t.Error("a contradiction asked the server")
+	}
 	s.forced.DryRun = false
 	r = use(s, onTerminals, "force-release", "t", "--yes", "--fence", "42", "--name", "me", "--reason", "wedged")
 	r.wants(t, 0)

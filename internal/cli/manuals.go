@@ -86,7 +86,7 @@ instant. It claims nothing: to hold the {topic}, use acquire or run.`,
 }
 
 var forceReleaseManual = manual{
-	long: `force-release ends the leases of others. Without --yes it only shows whose.
+	long: `force-release ends the leases of others. Without --yes it only shows whose; --dry-run says so aloud.
 
 The holder is not stopped by this: until its next renewal nothing but the fence keeps it from writing. Do it when
 the holder is known to be dead, or the one who owns the work agreed. With --fence only that very holder is hit,
