@@ -31,7 +31,7 @@ func (s *Server) Acquire(w http.ResponseWriter, r *http.Request, topic api.Topic
 	rand.Read(c.Token[:])
 	answer, err := s.options.Registry.Do(r.Context(), name, c)
 	if err != nil {
-		s.fail(w, r, err)
+		s.failAcquire(w, r, err, limits.MaxWait)
 		return
 	}
 	s.deliver(w, r, name, answer, !c.Key.IsZero())

@@ -134,10 +134,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if v.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	if e := (*lease.HeldError)(nil); errors.As(err, &e) {
-		s.sendHeld(w, r, v, e)
-		return
-	}
 	s.write(w, v.status, apiError(err, r))
 }
 
@@ -168,22 +164,12 @@ func next(code api.ErrorCode, r *http.Request) *api.NextRequest {
 	switch code {
 	case api.ErrorCodeNoRoute:
 		return &api.NextRequest{Method: http.MethodGet, Path: "/llms.txt"}
-	case api.ErrorCodeBusy, api.ErrorCodeTimeout:
-		return &api.NextRequest{Method: http.MethodPost, Path: "/" + topic + waitQuery(r)}
 	case api.ErrorCodeNotFound:
 		if ok {
 			return &api.NextRequest{Method: http.MethodGet, Path: "/" + topic}
 		}
 	}
 	return nil
-}
-
-// waitQuery is the request's own query, with a wait.
-func waitQuery(r *http.Request) string {
-	if wait, err := strconv.ParseFloat(r.URL.Query().Get("wait"), 64); err == nil && wait > 0 {
-		return "?" + r.URL.RawQuery
-	}
-	return query(r, "wait", "25")
 }
 
 // query is the request's own query with one parameter set. It keeps the order that the client sent.
@@ -201,31 +187,6 @@ func query(r *http.Request, name, value string) string {
 func topicOf(r *http.Request) (string, bool) {
 	t, err := lease.ParseTopic(r.PathValue("topic"))
 	return string(t), err == nil
-}
-
-// sendHeld answers BUSY and TIMEOUT, the refusals of the hot path.
-func (s *Server) sendHeld(w http.ResponseWriter, r *http.Request, v verdict, e *lease.HeldError) {
-	topic := r.PathValue("topic")
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	o := newObject((*buf)[:0])
-	o.string("error", v.err.Error())
-	o.string("code", string(v.code))
-	o.string("hint", v.hint)
-	o.next(next(v.code, r))
-	o.string("topic", topic)
-	if len(e.Holders) > 0 {
-		o.strings("holders", e.Holders)
-	}
-	o.int("waiting", int64(e.Waiting))
-	if len(e.Holders) > 0 {
-		o.seconds("retry_after", ceilMillis(e.RetryAfter))
-	}
-	if e.Position > 0 {
-		o.int("position", int64(e.Position))
-	}
-	*buf = o.end()
-	_ = send(w, v.status, *buf)
 }
 
 // ceilMillis rounds up: who comes back then does not come too early.

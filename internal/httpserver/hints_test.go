@@ -3,6 +3,7 @@ package httpserver_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/policy"
@@ -43,5 +44,30 @@ func TestAnOrdinaryTokenIsAskedForAsSuch(t *testing.T) {
 	a := s.call(t, "POST", "/a")
 	if hint := a.str("hint"); a.str("code") != "UNAUTHORIZED" || strings.Contains(hint, "ADMIN") {
 		t.Errorf("%s", a.text)
+	}
+}
+
+// TestBusyNamesAWaitThatIsAllowed: in its hint and in next, which leads on when followed.
+func TestBusyNamesAWaitThatIsAllowed(t *testing.T) {
+	for _, c := range []struct {
+		longest      time.Duration
+		hint, follow string
+	}{
+		{time.Hour, "Repeat with wait=300 to queue, or after", "/a?ttl=30&wait=300"},
+		{5 * time.Minute, "Repeat with wait=300 to queue, or after", "/a?ttl=30&wait=300"},
+		{1500 * time.Millisecond, "Repeat with wait=1.5 to queue, or after", "/a?ttl=30&wait=1.5"},
+		{0, "Repeat after retry_after seconds.", "/a?ttl=30&wait=0"},
+	} {
+		s := start(t, func(_ *httpserver.Options, _ *registry.Options, p *policy.Options) { p.Limits.MaxWait = c.longest })
+		lease, _ := s.acquire(t, "/a")
+		busy := s.call(t, "POST", "/a?ttl=30&wait=0")
+		follow := busy.json["next"].(map[string]any)["path"].(string)
+		if !strings.HasPrefix(busy.str("hint"), c.hint) || follow != c.follow {
+			t.Errorf("up to %v: %s", c.longest, busy.text)
+		}
+		s.call(t, "DELETE", "/a/"+lease)
+		if a := s.call(t, "POST", follow); a.status != 200 {
+			t.Errorf("up to %v: %s: %s", c.longest, follow, a.text)
+		}
 	}
 }
