@@ -62,6 +62,10 @@ func (o *object) int(k string, v int64) {
 
 func (o *object) seconds(k string, d time.Duration) {
 	o.key(k)
+	if d >= 0 && d%time.Second == 0 { // most are
+		o.b = strconv.AppendInt(o.b, int64(d/time.Second), 10)
+		return
+	}
 	o.b = appendFloat(o.b, float64(d)/1e9) // one rounding; d.Seconds() has two, which show: 4.5809999999999995
 }
 

@@ -27,8 +27,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(v) // net/http ends the connection
 		}
 	}()
-	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 {
-		rec.Header()["X-Request-Id"] = []string{id}
+	if id := r.Header["X-Request-Id"]; len(id) > 0 && id[0] != "" && len(id[0]) <= 128 {
+		rec.Header()["X-Request-Id"] = id[:1]
 	}
 	if s.admit(rec, r) {
 		s.mux.ServeHTTP(rec, r)

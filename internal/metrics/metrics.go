@@ -6,9 +6,11 @@
 package metrics
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +26,8 @@ type Metrics struct {
 
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
-	byRequest sync.Map // requestKey -> request: finding a labelled collector anew costs more than counting
+	byRequest atomic.Pointer[map[requestKey]request] // finding a labelled collector anew costs more than counting
+	adding    sync.Mutex                             // to byRequest, by replacing the map with a larger one
 	watchers  prometheus.Gauge
 
 	grants  prometheus.Counter
@@ -80,6 +83,7 @@ func New() *Metrics {
 	ends := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mutex_lease_ends_total", Help: "Leases that ended, by how: released, expired or forced.",
 	}, []string{"how"})
+	m.byRequest.Store(new(map[requestKey]request))
 	m.ends = map[lease.Kind]prometheus.Counter{
 		lease.Released: ends.WithLabelValues("released"), lease.Expired: ends.WithLabelValues("expired"),
 		lease.Forced: ends.WithLabelValues("forced"),
@@ -130,19 +134,27 @@ func (m *Metrics) Handler() http.Handler {
 
 // Request counts one request by the pattern of its route.
 func (m *Metrics) Request(pattern string, status int, took time.Duration) {
-	key := requestKey{pattern, status}
-	found, ok := m.byRequest.Load(key)
+	r, ok := (*m.byRequest.Load())[requestKey{pattern, status}]
 	if !ok {
-		if pattern == "" || pattern == "/" {
-			pattern = "none"
-		}
-		found, _ = m.byRequest.LoadOrStore(key, request{
-			m.requests.WithLabelValues(pattern, strconv.Itoa(status)), m.durations.WithLabelValues(pattern),
-		})
+		r = m.addRequest(pattern, status)
 	}
-	r := found.(request)
 	r.count.Inc()
 	r.duration.Observe(took.Seconds())
+}
+
+// addRequest makes the collectors of requests that had none. Patterns and statuses are few.
+func (m *Metrics) addRequest(pattern string, status int) request {
+	m.adding.Lock()
+	defer m.adding.Unlock()
+	op := pattern
+	if op == "" || op == "/" {
+		op = "none"
+	}
+	r := request{m.requests.WithLabelValues(op, strconv.Itoa(status)), m.durations.WithLabelValues(op)}
+	larger := map[requestKey]request{{pattern, status}: r}
+	maps.Copy(larger, *m.byRequest.Load())
+	m.byRequest.Store(&larger)
+	return r
 }
 
 // Watchers counts streams that open and close.
