@@ -1,43 +1,15 @@
 package mutex_test
 
 import (
-	"context"
-	"log/slog"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	mutex "legible.sh/mutex"
-	"legible.sh/mutex/internal/app"
-	"legible.sh/mutex/internal/config"
+	"legible.sh/mutex/internal/app/apptest"
 )
-
-// serve runs a server of its own until the test ends.
-func serve(t *testing.T) (url string) {
-	t.Helper()
-	c, err := config.Load(pflag.NewFlagSet("", pflag.PanicOnError), map[string]string{"MUTEX_PORT": "0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := app.New(app.Options{Config: c, Log: slog.New(slog.DiscardHandler), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return s.URL()
-}
 
 var shell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
@@ -61,7 +33,7 @@ func TestTheReadmesShellRuns(t *testing.T) {
 	script += "test -n \"$fence\"\n"
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "MUTEX_URL="+serve(t))
+	cmd.Env = append(os.Environ(), "MUTEX_URL="+apptest.Serve(t, nil))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n--- of\n%s", err, out, script)

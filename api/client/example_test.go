@@ -4,32 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"legible.sh/mutex/api/client"
-	"legible.sh/mutex/internal/app"
-	"legible.sh/mutex/internal/config"
+	"legible.sh/mutex/internal/app/apptest"
 )
 
 // server runs a server of its own for one example.
 func server() (url string, stop func()) {
-	c, err := config.Load(pflag.NewFlagSet("", pflag.PanicOnError), map[string]string{"MUTEX_PORT": "0"})
+	url, end, err := apptest.Start(nil)
 	if err != nil {
 		panic(err)
 	}
-	s, err := app.New(app.Options{Config: c, Log: slog.New(slog.DiscardHandler), Version: "test"})
-	if err != nil {
-		panic(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	return s.URL(), func() {
-		cancel()
-		if err := <-done; err != nil {
+	return url, func() {
+		if err := end(); err != nil {
 			panic(err)
 		}
 	}

@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/httpserver": {"api", ".", "internal/lease", "internal/policy", "internal/web", "registry", "topicactor"},
 	"internal/mcpserver":  {"api", "api/client", "internal/teach"},
 	"internal/app":        {"*"},
+	"internal/app/*":      {"internal/app", "internal/config"},
 	"internal/locker":     {},
 	"internal/remote":     {"api", "api/client", "internal/locker"},
 	"internal/dirstore":   {"internal/lease", "internal/history", "internal/locker"},

@@ -4,50 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/spf13/pflag"
 
 	"legible.sh/mutex/api/client"
-	"legible.sh/mutex/internal/app"
-	"legible.sh/mutex/internal/config"
+	"legible.sh/mutex/internal/app/apptest"
 	"legible.sh/mutex/internal/mcpserver"
 )
 
 // locks is a whole server of its own, with the settings in environ.
 func locks(t *testing.T, environ map[string]string) (url string, c *client.Client) {
 	t.Helper()
-	all := map[string]string{"MUTEX_PORT": "0", "MUTEX_ADMIN_TOKEN": "admin-5ecret-0123456789"}
-	for name, value := range environ {
-		all[name] = value
-	}
-	settings, err := config.Load(pflag.NewFlagSet("", pflag.ContinueOnError), all)
+	all := map[string]string{"MUTEX_ADMIN_TOKEN": "admin-5ecret-0123456789"}
+	maps.Copy(all, environ)
+	url = apptest.Serve(t, all)
+	c, err := client.New(url, client.WithAdminToken(all["MUTEX_ADMIN_TOKEN"]), client.WithToken(all["MUTEX_TOKEN"]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := app.New(app.Options{Config: settings, Log: slog.New(slog.DiscardHandler), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	c, err = client.New(s.URL(), client.WithAdminToken(all["MUTEX_ADMIN_TOKEN"]), client.WithToken(all["MUTEX_TOKEN"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.URL(), c
+	return url, c
 }
 
 // agent is a session of the library's own client.

@@ -11,17 +11,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
-	"legible.sh/mutex/internal/app"
-	"legible.sh/mutex/internal/config"
+	"legible.sh/mutex/internal/app/apptest"
 )
 
 const adminToken = "admin-token-of-the-browser-tests"
@@ -29,28 +25,11 @@ const adminToken = "admin-token-of-the-browser-tests"
 // serve runs a whole server on a free port of loopback until the test ends. Settings are pairs of variable and value.
 func serve(t *testing.T, settings ...string) string {
 	t.Helper()
-	env := map[string]string{"MUTEX_PORT": "0", "MUTEX_ADMIN_TOKEN": adminToken}
+	env := map[string]string{"MUTEX_ADMIN_TOKEN": adminToken}
 	for i := 0; i < len(settings); i += 2 {
 		env[settings[i]] = settings[i+1]
 	}
-	c, err := config.Load(pflag.NewFlagSet("serve", pflag.ContinueOnError), env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := app.New(app.Options{Config: c, Log: slog.New(slog.DiscardHandler), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }() // ends with ctx, in the cleanup
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return s.URL()
+	return apptest.Serve(t, env)
 }
 
 // call sends a request and gives the fields of its answer. Headers come in pairs.
