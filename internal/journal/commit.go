@@ -10,7 +10,9 @@ import (
 
 // commitWaiting makes all that is queued safe, and lets its appenders go on.
 func (c *committer) commitWaiting() {
+	c.lookAround()
 	if c.fault != nil {
+		c.queue.wake() // it waits for the new file, or to be refused
 		return
 	}
 	batch := c.queue.take(c.spare[:0])
@@ -41,7 +43,7 @@ func (c *committer) store(batch []*request) {
 	if err := c.append(&commit); err != nil {
 		c.fail(err)
 		c.reject(batch)
-		c.recover()
+		c.recoverSoon()
 		return
 	}
 	c.take(batch)
@@ -51,6 +53,7 @@ func (c *committer) store(batch []*request) {
 	c.count.records.Add(uint64(records))
 	c.count.commits.Add(1)
 	c.committed++
+	c.unproven, c.backoff = false, 0
 	if c.options.OnCommit != nil {
 		c.options.OnCommit(commit)
 	}
@@ -126,7 +129,7 @@ func (c *committer) syncInterval() {
 	}
 	if err := c.sync(); err != nil {
 		c.fail(err)
-		c.recover()
+		c.recoverSoon()
 	}
 }
 

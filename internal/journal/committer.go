@@ -15,6 +15,7 @@ const (
 	lastRetry  = 5 * time.Second
 	refuseTime = 100 * time.Millisecond // that appends wait for the journal to come back, before they are refused
 	roomRetry  = time.Second            // to look for room again on a full disk
+	watchTime  = time.Second            // between two looks at the file's name, commits or not
 )
 
 // committer is what the journal's one goroutine owns. It exists so that one sync can serve everybody who came
@@ -24,6 +25,7 @@ type committer struct {
 	log     *slog.Logger
 	fs      disk.FS
 	dir     string
+	lock    disk.Lock
 	queue   *queue
 	shared  *sharedFold
 	status  *status
@@ -32,6 +34,8 @@ type committer struct {
 	file   disk.File
 	size   int64 // where the next record goes
 	safe   bool  // all that is in the file is synced
+	probed bool  // it is known whether the file system tells if a file is still the one at its name
+	blind  bool  // it does not
 	buf    []byte
 	spare  []*request // the queue's emptied slice
 	anchor anchor
@@ -45,14 +49,15 @@ type committer struct {
 	cause     error // what went wrong first
 	fault     error // why nothing can be appended, with what came of trying to; nil: all is well
 	backoff   time.Duration
+	unproven  bool       // nothing was committed yet to the file that took a failed one's place
 	draft     *draft     // of the compaction that runs, or nil
 	copied    chan error // its outcome; holds one
 	failedAt  int64      // how large the file was when a compaction failed; 0: the last one did not
 	committed uint64     // counts commits, to tell whether it is quiet
 	seen      uint64     // committed when quiet was set
 
-	retry, refuse, syncing, quiet, forget alarm
-	stop                                  <-chan struct{}
+	retry, refuse, syncing, quiet, forget, watch alarm
+	stop                                         <-chan struct{}
 }
 
 // run commits until it is told to stop, and then what is left in the queue.
@@ -62,7 +67,9 @@ func (c *committer) run() error {
 	defer c.syncing.off()
 	defer c.quiet.off()
 	defer c.forget.off()
+	defer c.watch.off()
 	for {
+		c.watch.in(watchTime)
 		select {
 		case <-c.ready():
 			runtime.Gosched() // whoever is about to append does so first: fewer, larger commits where there is a crowd
@@ -84,6 +91,9 @@ func (c *committer) run() error {
 		case <-c.forget.timer.C:
 			c.forget.set = false
 			c.forgetSpent()
+		case <-c.watch.timer.C:
+			c.watch.set = false
+			c.lookAround()
 		case <-c.stop:
 			return c.finish()
 		}
@@ -131,6 +141,9 @@ func (c *committer) finish() error {
 	c.commitWaiting()
 	c.refuseWaiting()
 	c.abandonDraft()
+	if c.fault != nil {
+		c.recover() // once more: there is no later
+	}
 	if c.fault != nil {
 		c.closeFile()
 		return c.fault

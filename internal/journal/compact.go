@@ -40,7 +40,7 @@ func (c *committer) compactIfQuiet() {
 // compact begins a copy on a goroutine of its own: it exists so that commits go on meanwhile, and ends when the copy is
 // made, or soon after the draft was aborted. The committer waits for its outcome in every case.
 func (c *committer) compact() {
-	d, err := newDraft(c.fs, c.dir, c.shared, c.anchor, c.options.Clock)
+	d, err := c.newDraft()
 	if err != nil {
 		c.compactionFailed(err)
 		return
@@ -66,10 +66,10 @@ func (c *committer) adopt(err error) {
 		c.compactionFailed(err)
 		return
 	}
-	if err := d.place(); err != nil { // which of the two files is there is not known: neither can be gone on with
+	if err := c.place(d); err != nil { // which of the two files is there is not known: neither can be gone on with
 		d.discard()
 		c.fail(err)
-		c.recover()
+		c.recoverSoon()
 		return
 	}
 	c.log.Info("the journal was compacted", "from", c.size, "to", d.size)

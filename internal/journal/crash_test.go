@@ -70,7 +70,7 @@ func powerCut(t *testing.T, seed uint64, cut int) bool {
 func TestEveryCallFails(t *testing.T) {
 	for _, op := range []disk.Op{
 		disk.AppendWrite, disk.AppendSync, disk.NewCreate, disk.NewWrite, disk.NewAllocate, disk.NewSync, disk.NewRename,
-		disk.NewSyncDir,
+		disk.NewSyncDir, disk.AppendLook, disk.NewLook,
 	} {
 		for _, times := range []int{1, 3} {
 			for _, after := range []int{0, 5, 100} {

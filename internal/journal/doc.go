@@ -20,6 +20,8 @@
 //   - A fence never goes back, whatever happens to the record that it was granted with.
 //   - After a write or a sync has failed the file is not trusted any more, though it may read back well: everything is
 //     refused until a new one, made from the fold, has taken its place. That is tried at once, and again by itself.
+//   - A file that was removed, replaced or cut under the server is noticed before the next record is written, or within a
+//     second, and a new one, made from the fold, takes its place.
 //   - Before there is a chance that a renewal or a release finds the disk full, [File.Suspended] says so. Grants that are
 //     on their way then are refused, if what they would need later has no room; renewals and releases use the room that
 //     was set aside for them.

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"io"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ type File struct {
 	shared  *sharedFold
 	status  *status
 	count   *counters
-	lock    io.Closer
 	stop    chan struct{} // closed by Close
 	done    chan struct{} // closed when the committer has ended
 	closing sync.Once
@@ -27,8 +25,8 @@ type File struct {
 // [ErrStorage], nothing of them may be shown: the state they came from is to be dropped and built again from
 // [File.Recall]. The slice is not kept. One topic must not call it twice at once.
 func (f *File) Append(topic lease.Topic, events []lease.Event) error {
-	r := requests.Get().(*request)
-	defer r.free()
+	r := f.queue.request()
+	defer f.queue.free(r)
 	r.encode(topic, events, f.span)
 	if r.records == 0 {
 		return nil
@@ -73,9 +71,6 @@ func (f *File) Close() error {
 		f.queue.close()
 		close(f.stop)
 		<-f.done
-		if err := f.lock.Close(); f.ended == nil {
-			f.ended = err
-		}
 	})
 	<-f.done
 	return f.ended

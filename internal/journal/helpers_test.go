@@ -106,6 +106,16 @@ func (w *world) tryOpen() (err error) {
 	return err
 }
 
+// real opens a journal in a real directory.
+func (w *world) real(data string) {
+	w.t.Helper()
+	w.options.Disk = nil
+	var err error
+	if w.file, w.boot, err = journal.Open(data, w.options); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) close() {
 	w.t.Helper()
 	if err := w.file.Close(); err != nil {

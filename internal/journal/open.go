@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"syscall"
@@ -34,12 +33,13 @@ func Open(dir string, options Options) (*File, *Boot, error) {
 		return nil, nil, fmt.Errorf("data directory %s: %w", dir, err)
 	}
 	c := newCommitter(dir, options)
+	c.lock = lock
 	boot, err := c.boot()
 	if err != nil {
 		lock.Close()
 		return nil, nil, err
 	}
-	return start(c, lock), boot, nil
+	return start(c), boot, nil
 }
 
 func newCommitter(dir string, options Options) *committer {
@@ -49,19 +49,23 @@ func newCommitter(dir string, options Options) *committer {
 		shared: &sharedFold{fold: newFold(options.Keep, options.ReserveSpan)},
 		status: &status{changed: make(chan struct{}, 1)}, count: &counters{},
 		copied: make(chan error, 1), retry: newAlarm(), refuse: newAlarm(), syncing: newAlarm(), quiet: newAlarm(), forget: newAlarm(),
+		watch: newAlarm(),
 	}
 }
 
-func start(c *committer, lock io.Closer) *File {
+func start(c *committer) *File {
 	f := &File{
 		span: c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
-		lock: lock, stop: make(chan struct{}), done: make(chan struct{}),
+		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.stop = f.stop
 	c.publish()
 	go func() {
 		defer close(f.done)
 		f.ended = c.run()
+		if err := c.lock.Close(); f.ended == nil {
+			f.ended = err
+		}
 	}()
 	return f
 }
@@ -164,6 +168,7 @@ func (c *committer) carryOn(found *survey) (err error) {
 		return fmt.Errorf("%s: %w", disk.BootSync, err)
 	}
 	c.size, c.safe = found.good+int64(len(c.buf)), true
+	c.learn()
 	c.buf = c.buf[:0]
 	c.reserved = c.size
 	c.makeRoom()

@@ -23,8 +23,6 @@ type request struct {
 // maxKept bounds the buffer that a request takes back to the pool.
 const maxKept = 64 << 10
 
-var requests = sync.Pool{New: func() any { return &request{done: make(chan error, 1)} }}
-
 // encode writes the lines on the appender's goroutine, so that the committer only copies.
 func (r *request) encode(topic lease.Topic, events []lease.Event, span time.Duration) {
 	r.topic, r.events = topic, events
@@ -47,19 +45,10 @@ func (r *request) answer(err error) {
 	}
 }
 
-// free gives an answered request back, without the secrets it carried.
-func (r *request) free() {
-	clear(r.lines)
-	if cap(r.lines) > maxKept {
-		r.lines = nil
-	}
-	*r = request{lines: r.lines[:0], done: r.done}
-	requests.Put(r)
-}
-
 // queue is where appenders leave their requests and the committer takes them all at once.
 type queue struct {
 	ready chan struct{} // holds one: there is something to take
+	spare sync.Pool     // of answered requests
 
 	mu      sync.Mutex // appenders and the committer
 	waiting []*request
@@ -67,6 +56,24 @@ type queue struct {
 }
 
 func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
+
+// request gives an empty request.
+func (q *queue) request() *request {
+	if r, ok := q.spare.Get().(*request); ok {
+		return r
+	}
+	return &request{done: make(chan error, 1)}
+}
+
+// free takes an answered request back, without the secrets it carried.
+func (q *queue) free(r *request) {
+	clear(r.lines)
+	if cap(r.lines) > maxKept {
+		r.lines = nil
+	}
+	*r = request{lines: r.lines[:0], done: r.done}
+	q.spare.Put(r)
+}
 
 // push leaves a request; false when the queue is closed.
 func (q *queue) push(r *request) bool {
@@ -79,12 +86,17 @@ func (q *queue) push(r *request) bool {
 	first := len(q.waiting) == 1
 	q.mu.Unlock()
 	if first {
-		select {
-		case q.ready <- struct{}{}:
-		default: // it is told already
-		}
+		q.wake()
 	}
 	return true
+}
+
+// wake says that there is something to take.
+func (q *queue) wake() {
+	select {
+	case q.ready <- struct{}{}:
+	default: // it is told already
+	}
 }
 
 // take gives all that wait, in order, and keeps the emptied slice for the next ones.

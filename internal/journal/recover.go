@@ -11,27 +11,41 @@ func (c *committer) fail(cause error) {
 	c.publish()
 }
 
+// recoverSoon makes a new file at once, unless the last one failed before anything was committed to it: then one file
+// after the other would be made, as fast as the disk can.
+func (c *committer) recoverSoon() {
+	if c.unproven {
+		c.recoverLater()
+	} else {
+		c.recover()
+	}
+}
+
+func (c *committer) recoverLater() {
+	c.backoff = min(max(2*c.backoff, firstRetry), lastRetry)
+	c.retry.in(c.backoff)
+}
+
 // recover makes a new file from what was acknowledged. If that does not work out, it is tried again later.
 func (c *committer) recover() {
 	if err := c.replace(); err != nil {
 		c.fault = fmt.Errorf("%w; a new file: %w", c.cause, err)
-		c.backoff = min(max(2*c.backoff, firstRetry), lastRetry)
-		c.retry.in(c.backoff)
+		c.recoverLater()
 		return
 	}
-	c.cause, c.fault, c.backoff = nil, nil, 0
+	c.cause, c.fault, c.unproven = nil, nil, true
 	c.log.Info("the journal is written again, to a new file", "bytes", c.size)
 	c.makeRoom()
 }
 
 // replace puts a new file, made from the fold, in the place of the present one.
 func (c *committer) replace() error {
-	d, err := newDraft(c.fs, c.dir, c.shared, c.anchor, c.options.Clock)
+	d, err := c.newDraft()
 	if err != nil {
 		return err
 	}
 	if err = d.copy(); err == nil {
-		err = d.place()
+		err = c.place(d)
 	}
 	if err != nil {
 		d.discard()
@@ -47,5 +61,6 @@ func (c *committer) swap(d *draft) {
 	c.file, c.size, c.safe = d.file, d.size, true
 	c.reserved, c.shortage = d.size, false
 	c.failedAt = 0
+	c.learn()
 	c.shared.with(func(f *fold) { c.room, c.content = f.room, f.content })
 }

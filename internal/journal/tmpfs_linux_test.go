@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"legible.sh/mutex/internal/journal"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -83,16 +82,6 @@ func (w *world) runDry(filler string) {
 	}
 	eventually(w.t, "it comes back", func() bool { return w.file.Healthy() == nil })
 	p.must(lease.Command{Op: lease.Release, Token: token(1)})
-}
-
-// real opens a journal in a real directory.
-func (w *world) real(data string) {
-	w.t.Helper()
-	w.options.Disk = nil
-	var err error
-	if w.file, w.boot, err = journal.Open(data, w.options); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // fillTmpfs takes all the space there is.

@@ -18,6 +18,7 @@ const (
 const (
 	AppendWrite    Op = "append records"
 	AppendSync     Op = "sync appended records"
+	AppendLook     Op = "look whether the journal is still in its place"
 	AppendAllocate Op = "set room aside"
 	CloseTruncate  Op = "give back room at close"
 	CloseSync      Op = "sync at close"
@@ -25,6 +26,7 @@ const (
 
 // Making a new file from what is known: at boot, when compacting, after a failure, and to repair.
 const (
+	NewLook     Op = "look whether the data directory is still in its place"
 	NewCreate   Op = "create a new journal"
 	NewWrite    Op = "write a new journal"
 	NewAllocate Op = "set room aside in a new journal"

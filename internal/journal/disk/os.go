@@ -2,7 +2,7 @@ package disk
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,15 +45,15 @@ func (o OS) MakeDir(op Op, dir string) error {
 
 // Lock is [FS.Lock]. It ends with the process, however that ends. The directory is locked along with the file: if
 // somebody removes the file under a server, the next one would make, and lock, another.
-func (OS) Lock(_ Op, name string) (io.Closer, error) {
+func (OS) Lock(_ Op, name string) (Lock, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}
-	held := locks{f}
+	held := &locks{file: f, dir: filepath.Dir(name)}
 	free, err := lock(f)
 	if err == nil && free {
-		held, free = held.withDirectory(filepath.Dir(name))
+		free = held.withDirectory()
 	}
 	if err == nil && !free {
 		err = &LockedError{PID: readPID(f)}
@@ -66,26 +66,44 @@ func (OS) Lock(_ Op, name string) (io.Closer, error) {
 	return held, nil
 }
 
-// locks are what a lock consists of; closing it ends it.
-type locks []*os.File
-
-// withDirectory adds a directory. Where a file system cannot lock those, as some over a network, the file must do.
-func (l locks) withDirectory(dir string) (all locks, free bool) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return l, true
-	}
-	l = append(l, d)
-	free, err = lock(d)
-	return l, free || err != nil
+// locks are what a lock consists of.
+type locks struct {
+	file      *os.File
+	dir       string
+	directory *os.File // nil where it cannot be opened
 }
 
-func (l locks) Close() error {
-	var failed error
-	for _, f := range l {
-		failed = errors.Join(failed, f.Close())
+// withDirectory adds the directory. Where a file system cannot lock those, as some over a network, the file must do.
+func (l *locks) withDirectory() (free bool) {
+	var err error
+	if l.directory, err = os.Open(l.dir); err != nil {
+		l.directory = nil
+		return true
 	}
-	return failed
+	free, err = lock(l.directory)
+	return free || err != nil
+}
+
+// Covers is [Lock.Covers].
+func (l *locks) Covers(Op) error {
+	there, err := os.Stat(l.dir)
+	if err != nil || l.directory == nil {
+		return err
+	}
+	locked, err := l.directory.Stat()
+	if err == nil && !os.SameFile(there, locked) {
+		err = fmt.Errorf("%s: %w", l.dir, ErrReplaced)
+	}
+	return err
+}
+
+// Close is [Lock.Close].
+func (l *locks) Close() error {
+	err := l.file.Close()
+	if l.directory != nil {
+		err = errors.Join(err, l.directory.Close())
+	}
+	return err
 }
 
 func readPID(f *os.File) int {
@@ -120,7 +138,11 @@ func open(name string, flag int) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return osFile{f, info}, nil
 }
 
 // Rename is [FS.Rename].
@@ -141,7 +163,10 @@ func (OS) SyncDir(_ Op, dir string) error {
 // Free is [FS.Free].
 func (OS) Free(_ Op, dir string) (int64, error) { return free(dir) }
 
-type osFile struct{ f *os.File }
+type osFile struct {
+	f    *os.File
+	info os.FileInfo // which file it is, however it is called later
+}
 
 func (o osFile) ReadAt(_ Op, p []byte, off int64) (int, error) { return o.f.ReadAt(p, off) }
 
@@ -155,5 +180,18 @@ func (o osFile) Sync(Op) error { return datasync(o.f) }
 func (o osFile) Truncate(_ Op, size int64) error { return o.f.Truncate(size) }
 
 func (o osFile) Allocate(_ Op, off, n int64) error { return allocate(o.f, off, n) }
+
+func (o osFile) Stands(_ Op, name string, size int64) error {
+	there, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case !os.SameFile(there, o.info):
+		return fmt.Errorf("%s: %w", name, ErrReplaced)
+	case there.Size() != size:
+		return fmt.Errorf("%s: %w", name, ErrResized)
+	}
+	return nil
+}
 
 func (o osFile) Close() error { return o.f.Close() }

@@ -2,7 +2,6 @@ package disktest
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -22,6 +21,8 @@ type Disk struct {
 	Fail func(op disk.Op, name string) error
 	// NoAllocate makes it a file system that cannot set room aside.
 	NoAllocate bool
+	// NoIdentity makes it one where a file never looks like the one that was opened.
+	NoIdentity bool
 
 	mu     sync.Mutex
 	names  map[string]*inode // as a process sees them
@@ -138,7 +139,7 @@ func (d *Disk) MakeDir(op disk.Op, dir string) error {
 }
 
 // Lock is [disk.FS].
-func (d *Disk) Lock(op disk.Op, name string) (io.Closer, error) {
+func (d *Disk) Lock(op disk.Op, name string) (disk.Lock, error) {
 	err := d.do(op, name, func() error {
 		if d.locked[name] {
 			return &disk.LockedError{PID: 1}
@@ -155,6 +156,11 @@ func (d *Disk) Lock(op disk.Op, name string) (io.Closer, error) {
 type unlock struct {
 	d    *Disk
 	name string
+}
+
+// Covers is [disk.Lock]. Directories are not kept, so none is replaced.
+func (u unlock) Covers(op disk.Op) error {
+	return u.d.do(op, u.name, func() error { return nil })
 }
 
 func (u unlock) Close() error {

@@ -2,6 +2,7 @@ package disktest
 
 import (
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -145,6 +146,21 @@ func (f *file) Allocate(op disk.Op, off, n int64) error {
 			return err
 		}
 		f.inode.room = max(f.inode.room, off+n)
+		return nil
+	})
+}
+
+// Stands is [disk.File].
+func (f *file) Stands(op disk.Op, name string, size int64) error {
+	return f.d.do(op, name, func() error {
+		switch there := f.d.names[name]; {
+		case there == nil:
+			return &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+		case there != f.inode || f.d.NoIdentity:
+			return disk.ErrReplaced
+		case int64(len(there.data)) != size:
+			return disk.ErrResized
+		}
 		return nil
 	})
 }
