@@ -326,3 +326,30 @@ func TestSilentClientsAreCutOff(t *testing.T) {
 		t.Error("still open after half a minute")
 	}
 }
+
+// TestAConnectionWithoutARequestDoesNotDelayTheEnd: browsers open connections ahead of need. Were they waited for, the
+// budget for requests would run out.
+func TestAConnectionWithoutARequestDoesNotDelayTheEnd(t *testing.T) {
+	o := options(t, map[string]string{"MUTEX_SHUTDOWN_TIMEOUT": "2s"})
+	var log strings.Builder
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s := start(t, o)
+	address := strings.TrimPrefix(s.URL(), "http://")
+	silent, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	if status, text := call(t, http.DefaultClient, "GET", s.URL()+"/a"); status != 200 { // silent is accepted by now
+		t.Fatalf("%d %s", status, text)
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(log.String(), "cut off") {
+		t.Errorf("the connection was waited for:\n%s", log.String())
+	}
+	if n, err := silent.Read(make([]byte, 1)); n > 0 || err == nil {
+		t.Errorf("read %d, %v from the connection", n, err)
+	}
+}

@@ -33,7 +33,8 @@ func (s *Server) listen(a config.Address) error {
 	if err != nil {
 		return err
 	}
-	s.listener = httpserver.Listen(l)
+	s.accepted = httpserver.Listen(l)
+	s.listener = s.accepted
 	if s.options.Config.TLSCert == "" {
 		return nil
 	}

@@ -126,12 +126,16 @@ func (s *Server) end() error {
 // storageTimeout is how long topics and history may take to end; milliseconds, unless a disk hangs.
 const storageTimeout = 5 * time.Second
 
+// silence is how long a connection without a request is waited for at the end: one may be on its way.
+const silence = 250 * time.Millisecond
+
 // endRequests gives the requests their time to end, and cuts off those that do not: whoever waits or watches has been
 // told by now, so what is left are clients that send half a request, or do not read their answer. That is no failure.
 func (s *Server) endRequests() error {
 	budget := s.options.Config.ShutdownTimeout.D()
 	ctx, cancel := context.WithTimeout(context.Background(), budget)
 	defer cancel()
+	defer time.AfterFunc(silence, s.accepted.CloseSilent).Stop()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("requests that did not end were cut off", "after", budget)

@@ -41,7 +41,8 @@ type Server struct {
 	journal   *journal.File     // nil: in memory
 	history   *history.Store    // nil: switched off
 	registry  *registry.Registry
-	listener  net.Listener
+	accepted  *httpserver.Listener
+	listener  net.Listener    // accepted, with TLS on top where that is asked for
 	profiler  *profiler       // nil: off
 	tracer    *tracing.Tracer // nil: off
 	agents    *mcpserver.HTTP

@@ -20,24 +20,12 @@ import (
 // doubt is how long after a grant a reset still means that the client did not read it.
 const doubt = time.Second
 
-// Listen gives the connections that l accepts the memory of their last grant. The server's ConnContext must be
-// [ConnContext].
-func Listen(l net.Listener) net.Listener { return listener{l} }
-
-type listener struct{ net.Listener }
-
-func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: c}, nil
-}
-
 // conn is a connection that remembers the last grant written to it. Its goroutine in net/http reads and closes it,
 // and runs the handler in between; the reader in the background never reads while the handler stores.
 type conn struct {
 	net.Conn
+	home   *Listener
+	heard  bool // something came; only who reads looks at it
 	last   atomic.Pointer[delivery]
 	secure atomic.Bool  // under TLS
 	sent   atomic.Int64 // bytes
@@ -58,6 +46,10 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 {
 		c.last.Store(nil)
+		if !c.heard {
+			c.heard = true
+			c.home.forget(c)
+		}
 	}
 	return n, err
 }
@@ -76,6 +68,7 @@ func (c *conn) Close() error {
 	if d := c.last.Swap(nil); d != nil && c.undelivered(time.Since(d.at)) {
 		d.server.takeBack(d.topic, d.token)
 	}
+	c.home.forget(c)
 	return c.Conn.Close()
 }
 
