@@ -20,7 +20,7 @@ const secret = locker.Token("5f0c8a1e6b7d4c3f9a2b1d0e8c7f6a54")
 
 // service is a lock service that writes down what it is asked and answers as the test says.
 type service struct {
-	mu    sync.Mutex // guards calls, which keepers of leases append to
+	mu    sync.Mutex // guards calls and ttl, which keepers of leases write
 	calls []string
 
 	acquire func(ctx context.Context, key string, r locker.Request) (locker.Grant, error)
@@ -61,7 +61,9 @@ func granted(key string, r locker.Request) locker.Grant {
 
 func (s *service) Renew(_ context.Context, key string, lease locker.Token, ttl time.Duration) (locker.Renewal, error) {
 	s.called("renew %s %s", key, lease.Reveal())
+	s.mu.Lock()
 	s.ttl = ttl
+	s.mu.Unlock()
 	return locker.Renewal{Key: key, Fence: 42, TTL: time.Minute}, s.err
 }
 

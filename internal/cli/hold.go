@@ -16,6 +16,12 @@ type held struct {
 	key   string
 	grant locker.Grant
 	sent  supervise.Instant // a moment before the last confirmation
+
+	// What became of it. A run's lease writes these, one call at a time.
+	reclaimed bool // taken back, and not said yet
+	released  bool
+	unclear   bool  // a release had no clear answer
+	gone      error // the service's word that it had ended before
 }
 
 // hold is the leases that one command has taken, in the order in which their keys were given.

@@ -62,20 +62,26 @@ func (r *runner) run(queue, ctx context.Context) error {
 		Argv: r.command, Path: path, Env: append(os.Environ(), r.Environ(held.grants(), r.flags.exports())...),
 	}
 	r.config.Held = held.summary()
-	r.config.Lease = &runLease{hold: held, service: r.service, request: request}
+	lease := &runLease{hold: held, service: r.service, request: request}
+	r.config.Lease = lease
 	r.config.Signals = r.signals
 	r.config.Events.Emit(supervise.Event{
 		Kind: supervise.Acquired, Topic: r.config.Held.Topic, Fence: r.config.Held.Fence, TTL: r.config.Held.TTL,
+		Left: r.config.Held.Sent.Add(r.config.Held.TTL).Sub(supervise.Now()),
 	})
 	o := supervise.Run(ctx, r.config)
-	if o.Lost && len(held) > 1 && len(o.Leftovers) == 0 {
-		_ = r.giveBack(ctx, r.service, held) // one was lost, which is said; the others are given back
+	if o.Lost && !o.Undead { // one was refused, which is said; the others are given back
+		if err := r.giveBack(ctx, r.service, lease.rest()); err != nil {
+			r.words("%v", err)
+		}
 	}
 	return r.ended(o)
 }
 
 func (r *runner) emitWaiting(key string, p locker.Progress) {
-	e := supervise.Event{Kind: supervise.Waiting, Topic: key, Position: p.Position, Holders: p.Holders}
+	e := supervise.Event{
+		Kind: supervise.Waiting, Topic: key, Position: p.Position, Holders: p.Holders, Left: p.RetryAfter,
+	}
 	if p.Trouble != nil {
 		e.Error = p.Trouble.Error()
 	}

@@ -45,7 +45,7 @@ func (r *run) killTree(at Instant) {
 	r.tree.kill()
 	if at >= r.ending.giveUpAt {
 		r.abandoned = true
-		r.outcome.Leftovers = r.tree.members()
+		r.outcome.Undead, r.outcome.Leftovers = true, r.tree.members()
 		r.words.warn("cannot be killed: %s", list(r.outcome.Leftovers))
 	}
 }
@@ -66,7 +66,7 @@ func (r *run) commandExited() {
 	r.tree.reap()
 	r.exited, r.outcome.Code = true, status.code
 	r.term.takeBack(status.signal != 0)
-	r.emit(Event{Kind: Exited, Code: &r.outcome.Code, Left: max(r.left(), 0)})
+	r.emit(Event{Kind: Exited, Code: &r.outcome.Code, Left: r.left()})
 	if r.ending == nil {
 		r.leftBehind()
 	}

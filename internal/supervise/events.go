@@ -24,14 +24,14 @@ const (
 	Released  Kind = "released"  // given back
 )
 
-// Event is one line of an events file. What is zero is left out, but for At and Kind.
+// Event is one line of an events file. What is zero is left out, but for At, Kind and, where there is a lease, Left.
 type Event struct {
 	At       time.Time     // when it happened; [Events.Emit] fills it in
 	Kind     Kind          //
 	Topic    string        //
 	Fence    int64         //
 	TTL      time.Duration //
-	Left     time.Duration // until the lease ends by itself, if nothing more is confirmed
+	Left     time.Duration // until the lease ends by itself, if nothing more is confirmed; while waiting, the holders'
 	Position int           // in the queue, from 1
 	Holders  []string      // who holds the topic, while waiting
 	Code     *int          // the command's exit code
@@ -57,8 +57,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		At: e.At.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Kind: e.Kind, Topic: e.Topic, Fence: e.Fence,
 		TTL: e.TTL.Seconds(), Position: e.Position, Holders: e.Holders, Code: e.Code, Error: e.Error,
 	}
-	if e.Left != 0 {
-		left := e.Left.Truncate(time.Millisecond).Seconds()
+	if e.Left != 0 || e.Kind != Waiting {
+		left := max(e.Left, 0).Truncate(time.Millisecond).Seconds()
 		line.Left = &left
 	}
 	return json.Marshal(line)

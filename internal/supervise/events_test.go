@@ -23,7 +23,9 @@ func TestAnEventIsOneLine(t *testing.T) {
 		{At: at, Kind: supervise.Waiting, Topic: "deploy", Position: 2, Holders: []string{"a\nb"}},
 		{At: at, Kind: supervise.Acquired, Topic: "deploy", Fence: 7, TTL: time.Minute, Left: time.Minute},
 		{At: at, Kind: supervise.Uncertain, Topic: "deploy", Fence: 7, Left: 1500*time.Millisecond + 999, Error: "down"},
+		{At: at, Kind: supervise.Lost, Topic: "deploy", Fence: 7, Left: -time.Second, Error: "gone"},
 		{At: at, Kind: supervise.Exited, Topic: "deploy", Fence: 7, Code: &code},
+		{At: at, Kind: supervise.Waiting, Topic: "deploy", Left: 2500 * time.Millisecond},
 	} {
 		events.Emit(e)
 	}
@@ -33,7 +35,9 @@ func TestAnEventIsOneLine(t *testing.T) {
 	want := `{"at":"2026-01-02T02:04:05.006Z","event":"waiting","topic":"deploy","position":2,"holders":["a\nb"]}
 {"at":"2026-01-02T02:04:05.006Z","event":"acquired","topic":"deploy","fence":7,"ttl":60,"left":60}
 {"at":"2026-01-02T02:04:05.006Z","event":"uncertain","topic":"deploy","fence":7,"left":1.5,"error":"down"}
-{"at":"2026-01-02T02:04:05.006Z","event":"exited","topic":"deploy","fence":7,"code":0}
+{"at":"2026-01-02T02:04:05.006Z","event":"lost","topic":"deploy","fence":7,"left":0,"error":"gone"}
+{"at":"2026-01-02T02:04:05.006Z","event":"exited","topic":"deploy","fence":7,"left":0,"code":0}
+{"at":"2026-01-02T02:04:05.006Z","event":"waiting","topic":"deploy","left":2.5}
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)

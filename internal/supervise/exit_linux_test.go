@@ -11,6 +11,7 @@ import (
 )
 
 func TestEveryExitCodePassesThrough(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Special: "many"})
 	if code := s.wait(); code != 0 {
 		t.Fatalf("see stderr; exit %d", code)
@@ -18,6 +19,7 @@ func TestEveryExitCodePassesThrough(t *testing.T) {
 }
 
 func TestASignalThatEndedTheCommandIsItsCode(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []string{"HUP", "INT", "QUIT", "KILL", "USR1", "SEGV", "TERM"} {
 		s := start(t, order{Argv: script("kill -" + sig + " $$")})
 		want := 128 + int(signalNamed(t, sig))
@@ -43,6 +45,7 @@ func signalNamed(t *testing.T, name string) syscall.Signal {
 }
 
 func TestWhatCannotStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, []byte("not a program"), 0o644); err != nil {
@@ -76,6 +79,7 @@ func TestWhatCannotStart(t *testing.T) {
 }
 
 func TestTheCommandHasOurOwnFiles(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("cat; echo words >&2")})
 	in := filepath.Join(s.dir, "in")
 	if err := os.WriteFile(in, []byte("what stdin holds"), 0o600); err != nil {
@@ -94,6 +98,7 @@ func TestTheCommandHasOurOwnFiles(t *testing.T) {
 }
 
 func TestTheLaterOfTwoEqualNamesWins(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("env | grep -c ^DIR=; printf %s \"$DIR\"")})
 	s.cmd.Env = append(s.cmd.Env, "DIR=outer")
 	s.begin()

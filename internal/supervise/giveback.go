@@ -36,7 +36,8 @@ func (r *run) released(err error) {
 	r.outcome.ReleaseErr = err
 	r.outcome.EndsAt = time.Now().Add(r.left())
 	if errors.Is(err, ErrLost) {
-		r.words.warn("the lease had already ended when it was to be released")
+		r.emit(Event{Kind: Lost, Error: "release: " + err.Error()})
+		r.words.warn("the lease had already ended when it was to be released (%v)", err)
 		return
 	}
 	r.emit(Event{Kind: Uncertain, Left: r.left(), Error: "release: " + err.Error()})

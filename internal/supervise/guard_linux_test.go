@@ -47,6 +47,7 @@ func (s *supervised) guard() int {
 }
 
 func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
+	t.Parallel()
 	for name, special := range map[string]string{"with a control group": "", "without": "bare"} {
 		t.Run(name, func(t *testing.T) {
 			// The command ignores TERM, as some of its children do: asking does not end them.
@@ -76,6 +77,7 @@ func TestAKilledRunTakesItsWholeTreeAlong(t *testing.T) {
 }
 
 func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: writer, TTL: 2 * time.Second, Grace: 10 * time.Minute})
 	leader := s.pid("leader")
 	s.guard()
@@ -89,6 +91,7 @@ func TestAKilledRunEndsItsTreeAtTheDeadlineAtTheLatest(t *testing.T) {
 }
 
 func TestAKilledRunThatWasStoppedPastTheDeadline(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: writer, TTL: time.Second, Grace: 10 * time.Minute})
 	leader := s.pid("leader")
 	s.guard()
@@ -100,6 +103,7 @@ func TestAKilledRunThatWasStoppedPastTheDeadline(t *testing.T) {
 }
 
 func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "wait"), TTL: time.Hour, Grace: 300 * time.Millisecond})
 	leader, pids := s.family()
 	first := s.guard()
@@ -115,6 +119,7 @@ func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
 }
 
 func TestTheGuardEndsWithTheRunAndTouchesNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "until [ -e $DIR/stop ]; do sleep 0.05; done")})
 	_, pids := s.family()
 	guard := s.guard()
@@ -132,6 +137,7 @@ func TestTheGuardEndsWithTheRunAndTouchesNothing(t *testing.T) {
 // TestThePidsOfTheGuardAreNotOurs: the guard has its own name and session, so that what is meant for the run does not
 // hit it too.
 func TestTheGuardStandsApart(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000")})
 	s.pid("leader")
 	guard := s.guard()
@@ -155,6 +161,7 @@ func TestTheGuardStandsApart(t *testing.T) {
 
 // TestTheCommandItselfNeedsNoGuard: the kernel's parent-death signal reaches it.
 func TestTheCommandItselfNeedsNoGuard(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000")})
 	leader, guard := s.pid("leader"), s.guard()
 	syscall.Kill(guard, syscall.SIGSTOP)

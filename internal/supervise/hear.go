@@ -60,7 +60,7 @@ func (r *run) lose(rep report) {
 	if rep.kind == reportRefused {
 		r.outcome.LossErr = rep.err
 	}
-	r.emit(Event{Kind: Lost, Left: max(r.left(), 0), Error: lossReason(rep).Error()})
+	r.emit(Event{Kind: Lost, Left: r.left(), Error: lossReason(rep).Error()})
 	if r.config.OnLoss == Terminate || r.tree == nil {
 		r.outcome.Cause = CauseLost
 	}

@@ -249,9 +249,9 @@ func TestRelease(t *testing.T) {
 		{"at once", fail(0, nil), time.Minute, nil, 1, 0},
 		{"gone at once", fail(0, ErrLost), time.Minute, ErrLost, 1, 0},
 		{"after two failures", fail(2, nil), time.Minute, nil, 3, sec},
-		{"gone after one that nobody confirmed", fail(1, ErrLost), time.Minute, nil, 2, sec},
-		{"never, for the grace", fail(1000, nil), time.Minute, errDown, 14, 10 * sec},
-		{"never, for the lease's rest", fail(1000, nil), 2 * sec, errDown, 6, 2 * sec},
+		{"gone after one that failed", fail(1, ErrLost), time.Minute, ErrLost, 2, sec},
+		{"never, for the grace", fail(1000, nil), time.Minute, errDown, 15, 10 * sec},
+		{"never, for the lease's rest", fail(1000, nil), 2 * sec, errDown, 7, 2 * sec},
 		{"the lease is over", fail(1000, nil), -sec, errDown, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -285,6 +285,46 @@ func TestAReleaseThatHangsIsTriedAgain(t *testing.T) {
 		err := release(t.Context(), lease, begun.Add(time.Minute), 10*sec, bubbleNow)
 		if err != nil || lease.calls.Load() != 2 || bubbleNow().Sub(begun) > 3*sec {
 			t.Errorf("%v after %d calls and %v", err, lease.calls.Load(), bubbleNow().Sub(begun))
+		}
+	})
+}
+
+// TestTheLastReleaseComesJustBeforeTheEnd: a server that is back for the last moment of the lease, or the grace, hears
+// of the release, however long the pauses have become.
+func TestTheLastReleaseComesJustBeforeTheEnd(t *testing.T) {
+	for _, left := range []time.Duration{300 * time.Millisecond, sec, 3 * sec, 9 * sec, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := bubbleNow()
+			end := begun.Add(min(left, 10*sec))
+			lease := &fakeLease{giveUp: func(context.Context) error {
+				if now := bubbleNow(); now < end.Add(-minRetry) || now >= end {
+					return errDown
+				}
+				return nil
+			}}
+			if err := release(t.Context(), lease, begun.Add(left), 10*sec, bubbleNow); err != nil {
+				t.Errorf("%v left: %v", left, err)
+			}
+		})
+	}
+}
+
+// TestTheLastReleaseHasAllTheTimeThatIsLeft: on a machine under load an answer may take longer than an attempt has while
+// there is time for others.
+func TestTheLastReleaseHasAllTheTimeThatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := bubbleNow()
+		end := begun.Add(950 * time.Millisecond)
+		lease := &fakeLease{giveUp: func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(min(end.Sub(bubbleNow())-1, 280*time.Millisecond)):
+				return nil
+			}
+		}}
+		if err := release(t.Context(), lease, end, 10*sec, bubbleNow); err != nil || lease.calls.Load() != 3 {
+			t.Errorf("%v after %d calls", err, lease.calls.Load())
 		}
 	})
 }

@@ -20,7 +20,9 @@ type Lease interface {
 	// A store that finds its lease cleared and nobody in its place may take it back under a new token, and says
 	// so in [Renewal.Reclaimed]; from then on Renew and Release speak of the new one, even if ctx ended meanwhile.
 	Renew(ctx context.Context) (Renewal, error)
-	// Release gives the lease back. [ErrLost] says that there was nothing left to give back.
+	// Release gives the lease back. [ErrLost] says that there was nothing left to give back. After any other error it
+	// is called again; a lease that is gone by then counts as given back by the call that nobody confirmed, which
+	// only the implementation can tell, and is no error.
 	Release(ctx context.Context) error
 }
 

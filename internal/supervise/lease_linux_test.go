@@ -109,8 +109,9 @@ func writeOutcome(dir string, o supervise.Outcome) {
 // dirLease is a lease whose service is a directory: the file lease.mode says how it answers (ok, lost, fail,
 // hang, reclaim, late: refused, but only after the call was given up), lease.log notes each call.
 type dirLease struct {
-	dir string
-	mu  sync.Mutex // guards the log: a call that was given up may still be writing
+	dir     string
+	unclear bool       // a release had no answer
+	mu      sync.Mutex // guards the log: a call that was given up may still be writing
 }
 
 var errDown = errors.New("connection refused")
@@ -140,10 +141,15 @@ func (l *dirLease) Release(ctx context.Context) error {
 	l.note("release with " + strings.Join(l.living(), " "))
 	switch l.mode() {
 	case "lost", "gone":
+		if l.unclear {
+			return nil
+		}
 		return fmt.Errorf("no such lease: %w", supervise.ErrLost)
 	case "fail":
+		l.unclear = true
 		return errDown
 	case "hang":
+		l.unclear = true
 		<-ctx.Done()
 		return ctx.Err()
 	}

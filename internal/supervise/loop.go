@@ -55,7 +55,7 @@ func (r *run) alarm() <-chan time.Time {
 		next = min(next, at.Add(lookSeldom))
 	}
 	if r.hook != nil {
-		next = min(next, r.hook.killAt)
+		next = min(next, max(r.hook.killAt, at.Add(lookOften))) // once killed, it may take a moment to be gone
 	}
 	switch {
 	case r.ending != nil && r.ending.killed, r.ending != nil && r.exited:

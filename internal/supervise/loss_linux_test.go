@@ -13,6 +13,7 @@ import (
 )
 
 func TestARefusedRenewalEndsTheWholeTree(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "wait"), TTL: 3 * time.Second, Grace: 300 * time.Millisecond})
 	leader, pids := s.family()
 	s.mode("lost")
@@ -72,6 +73,7 @@ func TestTheLastWriteComesBeforeAnotherCanHoldTheLease(t *testing.T) {
 }
 
 func TestADeadServerIsRiddenOut(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 5 * time.Second})
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
 	s.mode("fail")
@@ -98,6 +100,7 @@ func TestADeadServerIsRiddenOut(t *testing.T) {
 }
 
 func TestAStopPastTheTTLIsKnownBeforeAnyoneIsAsked(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: writer, TTL: 3 * time.Second})
 	s.pid("leader")
 	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
@@ -125,6 +128,7 @@ func state(pid int) byte {
 }
 
 func TestALossMayBeLeftToTheCommand(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{
 		Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: time.Second,
 		OnLoss: supervise.Continue, LossHook: script("echo hook; touch $DIR/hooked"),
@@ -149,6 +153,7 @@ func exists(path string) bool {
 }
 
 func TestAHookThatHangsIsEnded(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{
 		Argv: script("exec sleep 1000"), TTL: time.Second, Grace: 300 * time.Millisecond,
 		LossHook: script("echo $$ > $DIR/hook.pid; sleep 1000"),
@@ -161,6 +166,7 @@ func TestAHookThatHangsIsEnded(t *testing.T) {
 }
 
 func TestMaxHold(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "wait"), MaxHold: 500 * time.Millisecond, Grace: 300 * time.Millisecond})
 	s.family()
 	s.wait()
@@ -171,6 +177,7 @@ func TestMaxHold(t *testing.T) {
 }
 
 func TestAReclaimedLeaseIsSaid(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done"), TTL: 3 * time.Second})
 	s.mode("reclaim")
 	s.eventually("the event", func() bool { return s.has(supervise.Reclaimed) })
@@ -188,6 +195,7 @@ func TestAReclaimedLeaseIsSaid(t *testing.T) {
 }
 
 func TestAnAnswerAfterTheReleaseIsIgnored(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done"), TTL: 6 * time.Second})
 	s.mode("late")
 	s.eventually("a renewal is out", func() bool { return len(s.logged("renew")) > 0 })
@@ -205,6 +213,7 @@ func TestAnAnswerAfterTheReleaseIsIgnored(t *testing.T) {
 }
 
 func TestAGrantOutOfAQueueIsConfirmedFirst(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("touch $DIR/ran"), TTL: 5 * time.Second, Age: 25 * time.Second})
 	if code := s.wait(); code != 0 || len(s.logged("renewed")) != 1 || !exists(s.dir+"/ran") {
 		t.Errorf("exit %d, log:\n%s", code, s.read("lease.log"))
@@ -212,6 +221,7 @@ func TestAGrantOutOfAQueueIsConfirmedFirst(t *testing.T) {
 }
 
 func TestALeaseLostInTheQueueNeverStartsTheCommand(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("touch $DIR/ran"), TTL: 5 * time.Second, Age: 25 * time.Second})
 	s.mode("lost")
 	s.begin()
@@ -222,6 +232,7 @@ func TestALeaseLostInTheQueueNeverStartsTheCommand(t *testing.T) {
 }
 
 func TestAReleaseIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 3")})
 	s.mode("fail")
 	create(t, s.dir, "stop")
@@ -236,6 +247,7 @@ func TestAReleaseIsTriedAgain(t *testing.T) {
 }
 
 func TestAReleaseThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("exit 3"), Grace: 300 * time.Millisecond})
 	s.mode("fail")
 	s.begin()
@@ -253,15 +265,17 @@ func TestAReleaseThatFailsIsSaid(t *testing.T) {
 }
 
 func TestAReleaseOfWhatHadEndedIsSaid(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("exit 3")})
 	s.mode("gone")
 	s.begin()
-	if code := s.wait(); code != 3 || !strings.Contains(s.read("stderr"), "had already ended") {
-		t.Errorf("exit %d, stderr %q", code, s.read("stderr"))
+	if code := s.wait(); code != 3 || !strings.Contains(s.read("stderr"), "had already ended") || !s.has(supervise.Lost) {
+		t.Errorf("exit %d, stderr %q, events %+v", code, s.read("stderr"), s.events())
 	}
 }
 
 func TestAnEndingSignalDoesNotWaitForTheRelease(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: script("exit 3"), Grace: 10 * time.Minute, TTL: time.Hour})
 	s.mode("hang")
 	s.begin()
@@ -273,18 +287,19 @@ func TestAnEndingSignalDoesNotWaitForTheRelease(t *testing.T) {
 }
 
 func TestTheEventsOfARun(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 3 * time.Second})
 	s.eventually("a renewal", func() bool { return s.has(supervise.Renewed) })
 	create(t, s.dir, "stop")
 	s.wait()
 	var exited, released bool
 	for _, e := range s.events() {
-		if e.Topic != "deploy" || e.Fence != 7 || time.Since(e.At) > patience {
+		if e.Topic != "deploy" || e.Fence != 7 || time.Since(e.At) > patience || e.Left == nil {
 			t.Errorf("event %+v", e)
 		}
 		switch e.Event {
 		case supervise.Renewed:
-			if e.Left == nil || *e.Left <= 0 || *e.Left > 3 {
+			if *e.Left <= 0 || *e.Left > 3 {
 				t.Errorf("time left: %+v", e)
 			}
 		case supervise.Exited:
@@ -299,6 +314,7 @@ func TestTheEventsOfARun(t *testing.T) {
 }
 
 func TestAStderrThatNobodyReadsHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -323,6 +339,7 @@ func TestAStderrThatNobodyReadsHoldsNothingUp(t *testing.T) {
 }
 
 func TestAStderrThatIsGoneEndsNothing(t *testing.T) {
+	t.Parallel()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

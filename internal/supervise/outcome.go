@@ -28,6 +28,7 @@ type Outcome struct {
 	ReleaseErr error     // the lease was not given back: [ErrLost] when it had ended before
 	EndsAt     time.Time // with a ReleaseErr: when the lease ends by itself, by this machine's wall clock
 	Leftovers  []Process // what the command left running
+	Undead     bool      // some of that could not be killed, and the lease was not given back for it
 }
 
 // LeaseFailed reports whether the command was ended because its time with the lease was over: the front doors

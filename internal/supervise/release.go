@@ -6,22 +6,25 @@ import (
 	"time"
 )
 
-// release gives the lease back, and tries again until it worked, the lease's own end, the grace, or ctx's end.
-// After an attempt that nobody confirmed, a lease that is gone counts as given back by that attempt.
+// release gives the lease back, and tries again until that worked, the lease's own end, the grace, or ctx's end.
 func release(ctx context.Context, lease Lease, deadline Instant, grace time.Duration, now func() Instant) error {
 	start := now()
 	giveUp := min(start.Add(grace), deadline)
-	for attempt := 1; ; attempt++ {
-		err := releaseOnce(ctx, lease, max(giveUp.Sub(start)/4, minAttempt))
-		if attempt > 1 && errors.Is(err, ErrLost) {
-			return nil
-		}
-		if err == nil || errors.Is(err, ErrLost) {
+	share := max(giveUp.Sub(start)/4, minAttempt)
+	timeout, pause := share, minRetry
+	for {
+		err := releaseOnce(ctx, lease, timeout)
+		left := giveUp.Sub(now())
+		if err == nil || errors.Is(err, ErrLost) || left <= minRetry {
 			return err
 		}
-		pause := min(minRetry<<min(attempt-1, 10), time.Second)
-		if now().Add(pause) >= giveUp || !sleep(ctx, pause) {
+		wait := min(pause, left-minRetry) // so that the last try comes just before the end, not a pause before it
+		if !sleep(ctx, wait) {
 			return err
+		}
+		pause = min(2*pause, maxRetry/2)
+		if timeout = share; left-wait < share+minAttempt {
+			timeout = left - wait // what would be too short for one more try belongs to this one
 		}
 	}
 }

@@ -174,8 +174,10 @@ func (r *run) finish() {
 	r.term.close()
 	r.tree.close()
 	switch {
-	case r.abandoned && !r.outcome.Lost:
-		r.released(errStillRunning)
+	case r.abandoned:
+		if !r.outcome.Lost { // else it was said that it ends
+			r.released(errStillRunning)
+		}
 	case !r.outcome.Lost:
 		r.giveBack()
 	case r.shaky && r.left() > 0:

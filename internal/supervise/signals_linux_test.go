@@ -12,6 +12,7 @@ import (
 )
 
 func TestASignalInTheQueueEndsTheWait(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{
 		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 	} {
@@ -25,6 +26,7 @@ func TestASignalInTheQueueEndsTheWait(t *testing.T) {
 }
 
 func TestWhatDoesNotEndAProgramDoesNotEndTheWait(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Special: "queue"})
 	s.pid("queued")
 	s.signal(syscall.SIGWINCH)
@@ -38,6 +40,7 @@ func TestWhatDoesNotEndAProgramDoesNotEndTheWait(t *testing.T) {
 
 // TestASignalBetweenGrantAndStart: the command never starts, and the lease is given back.
 func TestASignalBetweenGrantAndStart(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Special: "interrupted", Argv: script("touch $DIR/ran")})
 	if code := s.wait(); code != 130 || exists(s.dir+"/ran") || len(s.logged("released")) != 1 {
 		t.Errorf("exit %d, log:\n%s", code, s.read("lease.log"))
@@ -49,6 +52,7 @@ func TestASignalBetweenGrantAndStart(t *testing.T) {
 
 // TestAnIgnoredHangupStaysIgnored is what nohup counts on, for the command too.
 func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{
 		Argv: script("echo $$ > $DIR/leader.pid; until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), Grace: time.Second,
 	})
@@ -66,6 +70,7 @@ func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
 
 // TestTheCommandIgnoresNothingThatWeDoNot: what is ignored is inherited, so nothing may be ignored for our own ends.
 func TestTheCommandStartsWithTheSignalsThatWeHad(t *testing.T) {
+	t.Parallel()
 	// What this process ignores (a C library under the race detector ignores one of its own) is inherited; nothing is
 	// to come on top of it.
 	status, err := os.ReadFile("/proc/self/status")

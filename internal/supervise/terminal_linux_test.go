@@ -111,6 +111,7 @@ const (
 )
 
 func TestThePromptOfACommandIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: []string{"bash", "-c", `read -p "name? " name; echo "hello, $name"; exit 3`}})
 	s.keys("$DIR/run\n")
 	s.shows("name? ")
@@ -123,6 +124,7 @@ func TestThePromptOfACommandIsAnswered(t *testing.T) {
 
 // TestTheTerminalIsGivenBack to a script, which would not take it by itself as a job-control shell does.
 func TestTheTerminalIsGivenBack(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo begun")})
 	s.keys("sh -c '$DIR/run; echo asking; read name; echo hello, $name'\n")
 	s.shows("asking\r\n")
@@ -131,6 +133,7 @@ func TestTheTerminalIsGivenBack(t *testing.T) {
 }
 
 func TestTheInterruptKeyEndsTheCommand(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo begun; exec sleep 1000")})
 	s.keys("$DIR/run\n")
 	s.shows("begun")
@@ -145,6 +148,7 @@ func TestTheInterruptKeyEndsTheCommand(t *testing.T) {
 
 // TestTheInterruptKeyIsTheCommandsOwn: one that makes use of it goes on.
 func TestTheInterruptKeyIsTheCommandsOwn(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{
 		Argv: []string{"bash", "-c", `trap "echo caught" INT; echo begun; until [ -e $DIR/stop ]; do sleep 0.05; done; exit 4`}, Grace: 200 * time.Millisecond,
 	})
@@ -161,6 +165,7 @@ func TestTheInterruptKeyIsTheCommandsOwn(t *testing.T) {
 
 // TestTheInterruptKeyEndsAScriptAroundTheRun: the key reaches the command's group alone, and is passed on.
 func TestTheInterruptKeyEndsAScriptAroundTheRun(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo begun; exec sleep 1000")})
 	s.keys("sh -c '$DIR/run; echo went on'\n")
 	s.shows("begun")
@@ -175,6 +180,7 @@ func TestTheInterruptKeyEndsAScriptAroundTheRun(t *testing.T) {
 // parent from being stopped, whoever watches.
 
 func TestStopAndForeground(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: []string{"bash", "-c", `read -p "name? " name; echo "hello, $name"`}})
 	s.keys("$DIR/run\n")
 	s.shows("name? ")
@@ -196,6 +202,7 @@ func TestStopAndForeground(t *testing.T) {
 }
 
 func TestStopAndBackground(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: []string{"bash", "-c", `trap 'echo awake' CONT; echo $$ > $DIR/leader.pid
 		until [ -e $DIR/stop ]; do sleep 0.05; done; echo done; exit 5`}})
 	s.keys("$DIR/run\n")
@@ -213,6 +220,7 @@ func TestStopAndBackground(t *testing.T) {
 }
 
 func TestAStopPastTheTTLEndsTheCommandOnTheWayBack(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo $$ > $DIR/leader.pid; exec sleep 1000"), TTL: 3 * time.Second})
 	s.keys("$DIR/run\n")
 	leader := s.pid("leader")
@@ -232,6 +240,7 @@ func TestAStopPastTheTTLEndsTheCommandOnTheWayBack(t *testing.T) {
 }
 
 func TestAnEditorEdits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "text")
 	s := shell(t, order{Dir: dir, Argv: []string{"vim", "-u", "NONE", "-N", file}})
@@ -249,6 +258,7 @@ func TestAnEditorEdits(t *testing.T) {
 
 // TestAnEditorThatIsEndedLeavesAUsableTerminal: its modes are not the shell's.
 func TestAnEditorThatIsEndedLeavesAUsableTerminal(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script(`stty raw -echo; trap "" TERM; echo begun; while :; do sleep 0.1; done`), Grace: 200 * time.Millisecond, TTL: 3 * time.Second})
 	s.keys("stty -a > $DIR/before\n$DIR/run; stty -a > $DIR/after; echo over\n")
 	s.shows("begun")
@@ -261,6 +271,7 @@ func TestAnEditorThatIsEndedLeavesAUsableTerminal(t *testing.T) {
 }
 
 func TestAnInteractiveShellHasItsJobControl(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: []string{"bash", "--norc", "--noprofile", "-i"}})
 	s.keys("PS1='inner> ' $DIR/run\n")
 	s.shows("inner> ")
@@ -290,6 +301,7 @@ func foregroundIs(tty *os.File, name string) bool {
 
 // TestWordsFromTheBackgroundStopNobody: the terminal is the command's, and stops others that write to it.
 func TestWordsFromTheBackgroundStopNobody(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo begun; until [ -e $DIR/stop ]; do sleep 0.05; done; exit 5"), TTL: 6 * time.Second})
 	s.keys("stty tostop; $DIR/run\n")
 	s.shows("begun")
@@ -305,6 +317,7 @@ func TestWordsFromTheBackgroundStopNobody(t *testing.T) {
 
 // TestAPagerInAPipelineKeepsTheKeys: the terminal is taken from nobody who may be reading it.
 func TestAPagerInAPipelineKeepsTheKeys(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo line; until [ -e $DIR/stop ]; do sleep 0.05; done")})
 	s.keys("$DIR/run | bash -c 'read line; read -p \"page? \" key < /dev/tty; echo \"key $key\"; touch $DIR/stop; cat'\n")
 	s.shows("page? ")
@@ -315,6 +328,7 @@ func TestAPagerInAPipelineKeepsTheKeys(t *testing.T) {
 
 // TestAQuestionInAPipelineIsAnswered: a command that asks gets the terminal when it does.
 func TestAQuestionInAPipelineIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: []string{"bash", "-c", `read -p "name? " name < /dev/tty; echo "hello, $name"`}})
 	s.keys("$DIR/run | cat\n")
 	s.shows("name? ")
@@ -324,6 +338,7 @@ func TestAQuestionInAPipelineIsAnswered(t *testing.T) {
 }
 
 func TestTheInterruptKeyInAPipelineReachesTheCommand(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script("echo begun; exec sleep 1000")})
 	s.keys("$DIR/run | cat\n")
 	s.shows("begun")
@@ -334,6 +349,7 @@ func TestTheInterruptKeyInAPipelineReachesTheCommand(t *testing.T) {
 
 // TestTwoInterruptKeysHurryWhatIsLeft: when the command is gone, the keys are the run's again.
 func TestTwoInterruptKeysHurryWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{
 		Argv:      script(`sh -c 'trap "" TERM INT; echo $$ > $DIR/stubborn.pid; exec sleep 1000' & until [ -e $DIR/stubborn.pid ]; do sleep 0.02; done; exit 0`),
 		Leftovers: supervise.KillThem, Grace: 10 * time.Minute,
@@ -350,6 +366,7 @@ func TestTwoInterruptKeysHurryWhatIsLeft(t *testing.T) {
 }
 
 func TestAHangupOfTheTerminalEndsTheCommand(t *testing.T) {
+	t.Parallel()
 	s := shell(t, order{Argv: script(`trap "" HUP; echo $$ > $DIR/leader.pid; while :; do sleep 0.1; done`), Grace: 300 * time.Millisecond})
 	s.keys("exec $DIR/run\n")
 	leader := s.pid("leader")

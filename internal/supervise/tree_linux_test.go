@@ -51,6 +51,7 @@ func (s *supervised) endedBeforeRelease() {
 }
 
 func TestASignalEndsTheWholeTreeBeforeTheRelease(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		sig         syscall.Signal
 		setup, tail string
@@ -86,6 +87,7 @@ func TestASignalEndsTheWholeTreeBeforeTheRelease(t *testing.T) {
 
 // TestWithoutAControlGroup needs root, to hide the control groups.
 func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Special: "bare", Argv: family("", "wait"), Grace: 300 * time.Millisecond})
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	if err := s.cmd.Start(); err != nil {
@@ -102,6 +104,7 @@ func TestWithoutAControlGroupTheTreeEndsAsWell(t *testing.T) {
 
 // TestWhatIgnoresAnInterruptIsToldToEnd: a shell's background children ignore it, and outlive the shell that does not.
 func TestWhatIgnoresAnInterruptIsToldToEnd(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("sleep 1000 & echo $! > $DIR/child.pid; wait"), Grace: 10 * time.Minute})
 	child := s.pid("child")
 	s.signal(syscall.SIGINT)
@@ -112,6 +115,7 @@ func TestWhatIgnoresAnInterruptIsToldToEnd(t *testing.T) {
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("trap 'touch $DIR/heard' INT", forever), Grace: 10 * time.Minute})
 	s.family()
 	s.signal(syscall.SIGINT)
@@ -126,6 +130,7 @@ func TestASecondInterruptKillsAtOnce(t *testing.T) {
 
 // TestSignalsReachTheWholeTree: each process says what it got.
 func TestSignalsReachTheWholeTree(t *testing.T) {
+	t.Parallel()
 	signals := map[string]syscall.Signal{
 		"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "USR1": syscall.SIGUSR1,
 		"USR2": syscall.SIGUSR2, "WINCH": syscall.SIGWINCH, "ALRM": syscall.SIGALRM, "CONT": syscall.SIGCONT,
@@ -173,6 +178,7 @@ func shellIgnores(sig, who string) bool {
 }
 
 func TestAStopAndAContinueOfTheCommandChangeNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("echo $$ > $DIR/leader.pid; sleep 0.3; exit 5"), TTL: 3 * time.Second})
 	pid := s.pid("leader")
 	syscall.Kill(pid, syscall.SIGSTOP)
@@ -185,6 +191,7 @@ func TestAStopAndAContinueOfTheCommandChangeNothing(t *testing.T) {
 }
 
 func TestAStoppedCommandEndsOnTerm(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("trap 'exit 4' TERM; echo $$ > $DIR/leader.pid; while :; do sleep 0.1; done"), TTL: 3 * time.Second})
 	pid := s.pid("leader")
 	syscall.Kill(pid, syscall.SIGSTOP)
@@ -198,6 +205,7 @@ func TestAStoppedCommandEndsOnTerm(t *testing.T) {
 }
 
 func TestLeftoversAreNamedAndLeft(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "exit 9")})
 	if code := s.wait(); code != 9 {
 		t.Errorf("exit %d", code)
@@ -221,6 +229,7 @@ func TestLeftoversAreNamedAndLeft(t *testing.T) {
 }
 
 func TestLeftoversAreKilledWhenAsked(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "exit 9"), Leftovers: supervise.KillThem, Grace: 200 * time.Millisecond})
 	if code := s.wait(); code != 9 {
 		t.Errorf("exit %d", code)
@@ -229,6 +238,7 @@ func TestLeftoversAreKilledWhenAsked(t *testing.T) {
 }
 
 func TestLeftoversAreAwaitedWhenAsked(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: family("", "exit 9"), Leftovers: supervise.AwaitThem, TTL: 3 * time.Second})
 	leader, pids := s.family()
 	s.ends(leader)
@@ -247,6 +257,7 @@ func TestLeftoversAreAwaitedWhenAsked(t *testing.T) {
 }
 
 func TestAnOpenStdoutDoesNotDelayTheReturn(t *testing.T) {
+	t.Parallel()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -266,6 +277,7 @@ func TestAnOpenStdoutDoesNotDelayTheReturn(t *testing.T) {
 
 // TestChildrenFromBeforeAreNotTheCommands: a shell that turns itself into the supervisor leaves it its children.
 func TestChildrenFromBeforeAreNotTheCommands(t *testing.T) {
+	t.Parallel()
 	s := command(t, order{Argv: family("", "wait"), Grace: 100 * time.Millisecond})
 	self := s.cmd.Path
 	s.cmd.Path = "/bin/sh"
@@ -283,6 +295,7 @@ func TestChildrenFromBeforeAreNotTheCommands(t *testing.T) {
 }
 
 func TestThreadsThatEndDoNotEndTheCommand(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Special: "threads", Argv: script("sleep 0.6; exit 6")})
 	if code := s.wait(); code != 6 {
 		t.Errorf("exit %d", code)
@@ -291,6 +304,7 @@ func TestThreadsThatEndDoNotEndTheCommand(t *testing.T) {
 
 // TestAsTheFirstProcessOfAContainer needs root, or user namespaces.
 func TestAsTheFirstProcessOfAContainer(t *testing.T) {
+	t.Parallel()
 	prepare := func(tail string) *supervised {
 		s := command(t, order{Special: "pid1", Argv: family("", tail), Grace: 200 * time.Millisecond})
 		s.apart = true
@@ -336,6 +350,7 @@ func (s *supervised) controlGroups(file string) []string {
 }
 
 func TestTheControlGroupIsTakenAway(t *testing.T) {
+	t.Parallel()
 	s := start(t, order{Argv: script("cat /proc/self/cgroup; sleep 1000 & echo $! > $DIR/child.pid")})
 	if code := s.wait(); code != 0 {
 		t.Errorf("exit %d", code)
@@ -351,6 +366,7 @@ func TestTheControlGroupIsTakenAway(t *testing.T) {
 }
 
 func TestTheToolsTheseTestsNeed(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"setsid", "ps", "sleep", "sh", "bash", "vim"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Errorf("install %s (Debian: util-linux, procps, coreutils, dash, bash, vim): %v", tool, err)
