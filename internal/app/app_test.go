@@ -353,3 +353,24 @@ func TestAConnectionWithoutARequestDoesNotDelayTheEnd(t *testing.T) {
 		t.Errorf("read %d, %v from the connection", n, err)
 	}
 }
+
+// TestWhatWasPerhapsNotMeantIsSaid: one line that a restart forgets, and none about the network on loopback.
+func TestWhatWasPerhapsNotMeantIsSaid(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		environ := map[string]string{}
+		if stored {
+			environ["MUTEX_DATA_DIR"] = t.TempDir()
+		}
+		o := options(t, environ)
+		var log strings.Builder
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := app.Serve(ended, o); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "a restart forgets"); said == stored || strings.Contains(log.String(), "WARN") {
+			t.Errorf("stored %t:\n%s", stored, log.String())
+		}
+	}
+}

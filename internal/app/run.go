@@ -21,7 +21,20 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	o.Log.Info("serving", "url", s.URL(), "version", o.Version)
+	s.remark()
 	return s.Run(ctx)
+}
+
+// remark says what a person who set this up in a hurry may not have meant.
+func (s *Server) remark() {
+	c := &s.options.Config
+	if c.DataDir == "" {
+		s.log.Info("in memory only: a restart forgets every lease; --data-dir keeps them")
+	}
+	address, err := c.Address()
+	if err == nil && !address.Local() && len(c.Tokens) == 0 && c.Policy == "" {
+		s.log.Warn("open to the network without a token: whoever knows or guesses a topic's name can lock it; see --token-file and --policy")
+	}
 }
 
 // Run serves until the context ends or a part fails, and then ends everything in stages. Its error says which stage

@@ -22,14 +22,27 @@ func (s *Server) allowHosts() {
 	}
 }
 
+// knownHost tells whether a request's host is one that this server goes by. Most requests name the host that the one
+// before them named, and need no parsing.
 func (s *Server) knownHost(r *http.Request) bool {
-	if !plainHost(r.Host) {
+	if last := s.lastHost.Load(); last != nil && *last == r.Host {
+		return true
+	}
+	if !s.admitsHost(r.Host) {
+		return false
+	}
+	host := strings.Clone(r.Host) // not the whole header along with it
+	s.lastHost.Store(&host)
+	return true
+}
+
+func (s *Server) admitsHost(host string) bool {
+	if !plainHost(host) {
 		return false
 	}
 	if !s.options.CheckHost {
 		return true
 	}
-	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"legible.sh/mutex/api"
@@ -61,10 +62,12 @@ type Meter interface {
 type Server struct {
 	options Options
 	hosts   map[string]bool
-	origins *http.CrossOriginProtection
-	cors    map[string]bool
-	mux     *http.ServeMux
-	closed  map[string]bool // patterns that only refuse; see closeOwned
+	// The host of the last request that had a good one.
+	lastHost atomic.Pointer[string]
+	origins  *http.CrossOriginProtection
+	cors     map[string]bool
+	mux      *http.ServeMux
+	closed   map[string]bool // patterns that only refuse; see closeOwned
 
 	sessions sessions // of the pages
 	pasts    pasts    // likewise
