@@ -90,18 +90,20 @@ func (r *Registry) Stop(ctx context.Context) error {
 	r.ended = true
 	r.mu.Unlock()
 	r.open() // actors that have not begun can only end through their loop
-	actors := r.actors()
-	for _, a := range actors {
+	for _, a := range r.actors() {
 		a.Stop()
 	}
-	for _, a := range actors {
-		select {
-		case <-a.Done():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	ended := make(chan struct{})
+	go func() { // longer than the context only if a journal hangs, and then until that lets go
+		r.shared.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return nil
 }
 
 func (r *Registry) actors() []*topicactor.Actor {

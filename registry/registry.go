@@ -37,7 +37,7 @@ type Registry struct {
 	options Options
 	gate    chan struct{} // closed by open
 	open    func()
-	pool    topicactor.Pool
+	shared  topicactor.Config
 
 	mu     sync.Mutex // guards all below
 	topics map[lease.Topic]*entry
@@ -60,6 +60,7 @@ type entry struct {
 func New(o Options) *Registry {
 	r := &Registry{options: o, gate: make(chan struct{}), topics: make(map[lease.Topic]*entry), floor: o.Floor}
 	r.open = sync.OnceFunc(func() { close(r.gate) })
+	r.shared = topicactor.Config{Keep: o.Keep, Journal: o.Journal, Gate: r.gate, Observe: o.Observe, OnIdle: r.onIdle}
 	r.idle.init()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,10 +187,7 @@ func (r *Registry) onIdle(a *topicactor.Actor) {
 }
 
 func (r *Registry) spawn(topic lease.Topic, floor lease.Fence) *entry {
-	e := &entry{actor: topicactor.Start(topicactor.Config{
-		Topic: topic, Floor: floor, Keep: r.options.Keep, Journal: r.options.Journal, Gate: r.gate, Pool: &r.pool,
-		Observe: r.options.Observe, OnIdle: r.onIdle,
-	})}
+	e := &entry{actor: topicactor.Start(topic, floor, &r.shared)}
 	r.topics[topic] = e
 	return e
 }

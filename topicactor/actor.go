@@ -1,6 +1,7 @@
 package topicactor
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 
 const (
 	// mailboxSize is how many requests may lie in a topic's mailbox before senders wait.
-	mailboxSize = 16
+	mailboxSize = 8
 	// turnSize bounds a turn, so that the first answer of a busy topic does not wait for ever more requests.
 	turnSize = 64
 )
@@ -25,29 +26,32 @@ type Journal interface {
 	Suspended() bool
 }
 
-// Config is what an actor needs. Topic, Journal and Gate must be set.
+// Config is what actors need; thousands share one, which must not change any more. Journal and Gate must be set.
 type Config struct {
-	Topic   lease.Topic
-	Floor   lease.Fence   // fences start above it
 	Keep    time.Duration // how long a ticket keeps the place of one who is away
 	Journal Journal
 	// Gate is closed when the actor may begin: not before the journal was read back.
 	Gate <-chan struct{}
-	// Pool is shared by actors. Nil: this one has its own.
-	Pool *Pool
 	// Observe is shown events once they are safe. It must neither block nor keep the slice. May be nil.
 	Observe func(lease.Topic, []lease.Event)
 	// OnIdle is called when the topic became idle and no request brought that about. May be nil.
 	OnIdle func(*Actor)
+
+	requests pool
+	running  sync.WaitGroup
 }
+
+// Wait returns when all actors that share the config have ended.
+func (c *Config) Wait() { c.running.Wait() }
 
 // Actor is the handle of one topic's goroutine.
 type Actor struct {
-	config  Config
+	topic   lease.Topic
+	config  *Config
 	mailbox chan *request
-	done    chan struct{} // closed by the loop when it has ended
 
 	stopping atomic.Bool // set by Stop
+	ended    atomic.Bool // set by the loop when it has
 
 	// Published by the loop before it answers, read by the registry.
 	life    atomic.Uint32 // a life
@@ -65,24 +69,22 @@ const (
 	busy
 )
 
-// Start begins a topic's goroutine. It runs until [Actor.Stop].
-func Start(c Config) *Actor {
-	if c.Pool == nil {
-		c.Pool = new(Pool)
-	}
+// Start begins a topic's goroutine. Its fences start above floor. It runs until [Actor.Stop].
+func Start(topic lease.Topic, floor lease.Fence, c *Config) *Actor {
 	a := &Actor{
+		topic:   topic,
 		config:  c,
 		mailbox: make(chan *request, mailboxSize),
-		done:    make(chan struct{}),
 	}
-	a.fence.Store(uint64(c.Floor))
+	a.fence.Store(uint64(floor))
 	a.life.Store(uint32(busy)) // until the loop has looked
+	c.running.Add(1)
 	go a.loop()
 	return a
 }
 
 // Topic is the topic's name.
-func (a *Actor) Topic() lease.Topic { return a.config.Topic }
+func (a *Actor) Topic() lease.Topic { return a.topic }
 
 // Signals are messages that say nothing but that they came, so that all topics share them. They may be lost when the
 // mailbox is full: a turn is coming then, which does all that they ask for.
@@ -104,14 +106,11 @@ func (a *Actor) wake() { a.signal(wake) }
 func (a *Actor) Poke() { a.signal(poke) }
 
 // Stop ends the goroutine, once the gate is open: whoever waits is told [ErrStopped], watchers get their last frame. It
-// does not wait; [Actor.Done] does.
+// does not wait; [Config.Wait] does.
 func (a *Actor) Stop() {
 	a.stopping.Store(true)
 	a.signal(poke)
 }
-
-// Done is closed when the goroutine has ended.
-func (a *Actor) Done() <-chan struct{} { return a.done }
 
 // Idle tells whether the topic could be reaped: no lease, no place, no key to remember.
 func (a *Actor) Idle() bool { return life(a.life.Load()) != busy }

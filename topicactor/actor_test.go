@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,10 +76,11 @@ func start(t *testing.T, j *journal) *topicactor.Actor {
 	t.Helper()
 	open := make(chan struct{})
 	close(open)
-	a := topicactor.Start(topicactor.Config{Topic: "t", Keep: keep, Journal: j, Gate: open})
+	config := &topicactor.Config{Keep: keep, Journal: j, Gate: open}
+	a := topicactor.Start("t", 0, config)
 	t.Cleanup(func() {
 		a.Stop()
-		<-a.Done()
+		config.Wait()
 	})
 	return a
 }
@@ -291,7 +293,8 @@ func TestStopTellsEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open := make(chan struct{})
 		close(open)
-		a := topicactor.Start(topicactor.Config{Topic: "t", Keep: keep, Journal: &journal{}, Gate: open})
+		config := &topicactor.Config{Keep: keep, Journal: &journal{}, Gate: open}
+		a := topicactor.Start("t", 0, config)
 		must(t, a, acquire(1, 0))
 		waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
 		watch, err := a.Watch(t.Context(), "")
@@ -305,9 +308,35 @@ func TestStopTellsEverybody(t *testing.T) {
 		if _, ok := <-watch.Frames(); ok || !errors.Is(watch.Err(), topicactor.ErrStopped) {
 			t.Fatalf("watcher: %v", watch.Err())
 		}
-		<-a.Done()
+		config.Wait()
 		if _, err := do(t, a, acquire(3, 0)); !errors.Is(err, topicactor.ErrStopped) {
 			t.Fatalf("later: %v", err)
+		}
+	})
+}
+
+// TestStopAnswersThoseWhoWaitForRoom: nobody is left in front of the full mailbox of an actor that ends.
+func TestStopAnswersThoseWhoWaitForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		config := &topicactor.Config{Keep: keep, Journal: &journal{}, Gate: gate}
+		a := topicactor.Start("t", 0, config)
+		var senders sync.WaitGroup
+		var refused atomic.Int32
+		for range 500 { // many more than the mailbox and a turn have room for
+			senders.Go(func() {
+				if _, err := do(t, a, lease.Command{Op: lease.Look}); errors.Is(err, topicactor.ErrStopped) {
+					refused.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		a.Stop()
+		close(gate)
+		senders.Wait()
+		config.Wait()
+		if refused.Load() == 0 {
+			t.Fatal("all were served by an actor that was to stop")
 		}
 	})
 }

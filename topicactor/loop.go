@@ -65,8 +65,8 @@ func (t *topic) tick(now time.Time) (quiet bool) {
 
 // rebuild makes the state what the journal last acknowledged.
 func (t *topic) rebuild(now time.Time) {
-	t.state = lease.New(t.config.Floor, t.config.Keep)
-	for _, e := range t.config.Journal.Recall(t.config.Topic, now) {
+	t.state = lease.New(t.Fence(), t.config.Keep) // what was published is safe
+	for _, e := range t.config.Journal.Recall(t.topic, now) {
 		t.state.Apply(&e)
 	}
 	t.parked = nil
@@ -234,7 +234,7 @@ func (t *topic) store(now time.Time, out *outgoing) error {
 	if !out.durable() {
 		return nil
 	}
-	if err := t.config.Journal.Append(t.config.Topic, out.events); err != nil {
+	if err := t.config.Journal.Append(t.topic, out.events); err != nil {
 		return fmt.Errorf("%w: %w", lease.ErrStorage, err)
 	}
 	out.stored = time.Since(now)
@@ -266,7 +266,7 @@ func (t *topic) deliver(out *outgoing) {
 		r.answered <- struct{}{} // holds one: never blocks
 	}
 	if t.config.Observe != nil && len(out.events) > 0 {
-		t.config.Observe(t.config.Topic, out.events)
+		t.config.Observe(t.topic, out.events)
 	}
 }
 
@@ -315,11 +315,7 @@ func (t *topic) end() {
 		r.answered <- struct{}{}
 	}
 	t.watched.end()
-	t.ended()
-}
-
-// ended says that there is no loop any more, and answers what was sent before that was seen.
-func (a *Actor) ended() {
-	close(a.done)
-	a.refuseAll()
+	t.ended.Store(true)
+	t.refuseAll() // what was sent before that was seen
+	t.config.running.Done()
 }

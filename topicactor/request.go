@@ -37,24 +37,24 @@ type request struct {
 	answered chan struct{} // holds one
 }
 
-// Pool lends requests to the actors that share it. It is safe for concurrent use; the zero value is ready.
-type Pool struct{ requests sync.Pool }
+// pool lends requests to the actors that share it.
+type pool struct{ free sync.Pool }
 
-func (p *Pool) get() *request {
-	if r, ok := p.requests.Get().(*request); ok {
+func (p *pool) get() *request {
+	if r, ok := p.free.Get().(*request); ok {
 		return r
 	}
 	return &request{answered: make(chan struct{}, 1)}
 }
 
 // put takes an answered request back. One that the actor may still hold is left to the garbage collector.
-func (p *Pool) put(r *request) {
+func (p *pool) put(r *request) {
 	*r = request{answered: r.answered}
-	p.requests.Put(r)
+	p.free.Put(r)
 }
 
 // collect takes the answer out of a request and the request back.
-func (p *Pool) collect(r *request) (*Answer, error) {
+func (p *pool) collect(r *request) (*Answer, error) {
 	answer, err := r.answer, r.err
 	p.put(r)
 	if err != nil {
@@ -70,10 +70,10 @@ func (p *Pool) collect(r *request) (*Answer, error) {
 // Thousands may be parked here, each on a stack of its own. So command and answer go by pointer, and the wait is a plain
 // receive: it is the actor that looks at a parked request's context, not a select in here.
 func (a *Actor) Do(ctx context.Context, c *lease.Command) (*Answer, error) {
-	r := a.config.Pool.get()
+	r := a.config.requests.get()
 	r.Command = *c
 	if err := a.send(ctx, r); err != nil {
-		a.config.Pool.put(r)
+		a.config.requests.put(r)
 		return nil, err
 	}
 	<-r.answered
@@ -81,7 +81,7 @@ func (a *Actor) Do(ctx context.Context, c *lease.Command) (*Answer, error) {
 		a.abandon(c.Token)
 		return nil, context.Cause(ctx)
 	}
-	return a.config.Pool.collect(r)
+	return a.config.requests.collect(r)
 }
 
 // send puts a request into the mailbox. Without an error it will be answered: by the loop, or, when that has ended, by
@@ -95,23 +95,20 @@ func (a *Actor) send(ctx context.Context, r *request) error {
 			return err
 		}
 	}
-	select {
-	case <-a.done:
+	if a.ended.Load() {
 		a.refuseAll()
-	default:
 	}
 	return nil
 }
 
-// sendSlowly waits for room in the mailbox.
+// sendSlowly waits for room in the mailbox. An actor that ends makes room too: it goes on taking until nobody is left who
+// waits for some.
 func (a *Actor) sendSlowly(ctx context.Context, r *request) error {
 	select {
 	case a.mailbox <- r:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-a.done:
-		return ErrStopped
 	}
 }
 
@@ -136,10 +133,10 @@ var errAbandoned = errors.New("nobody waits any more")
 // abandon tells the actor that the acquire under token has nobody left to answer. It runs on a goroutine of its own,
 // started by the context's end and over when the actor has heard of it.
 func (a *Actor) abandon(token lease.Token) {
-	r := a.config.Pool.get()
+	r := a.config.requests.get()
 	r.Command = lease.Command{Op: lease.Abandon, Token: token}
 	if a.send(context.Background(), r) == nil {
 		<-r.answered
-		a.config.Pool.put(r)
+		a.config.requests.put(r)
 	}
 }

@@ -104,7 +104,7 @@ func (w *watched) note(t *topic, e *lease.Event, out *outgoing) {
 	}
 	w.seq++
 	w.keep(&Frame{
-		ID: w.id(), seq: w.seq, Kind: e.Kind, At: e.At, Topic: t.config.Topic, Name: e.Who.Name, Fence: e.Fence,
+		ID: w.id(), seq: w.seq, Kind: e.Kind, At: e.At, Topic: t.topic, Name: e.Who.Name, Fence: e.Fence,
 		Capacity: t.state.Capacity(), Holders: t.state.HolderNames(), Waiting: t.state.Waiting(),
 	}, out)
 }
@@ -147,7 +147,7 @@ func (w *watched) catchUp(t *topic, after string) []*Frame {
 		return nil
 	}
 	st := t.state.Status()
-	return []*Frame{{ID: w.id(), Topic: t.config.Topic, Status: &st}}
+	return []*Frame{{ID: w.id(), Topic: t.topic, Status: &st}}
 }
 
 // takeBack forgets what a turn that failed would have shown.
@@ -171,7 +171,7 @@ func (w *watched) restate(t *topic, now time.Time, out *outgoing) {
 	}
 	w.seq++
 	st := t.state.Status()
-	w.keep(&Frame{ID: w.id(), seq: w.seq, At: now, Topic: t.config.Topic, Status: &st}, out)
+	w.keep(&Frame{ID: w.id(), seq: w.seq, At: now, Topic: t.topic, Status: &st}, out)
 }
 
 // keep puts a frame into the ring and on its way.

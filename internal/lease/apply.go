@@ -93,6 +93,9 @@ func (s *State) applyEnqueued(e *Event) {
 		return
 	}
 	s.declare(e.Capacity)
+	if s.line == nobody {
+		s.line = new(line)
+	}
 	w := s.newWaiter()
 	*w = waiter{token: e.Token, key: e.Key, who: e.Who, ttl: e.TTL, enqueued: e.Enqueued}
 	w.present = !e.Token.IsZero() // a place read back from a journal has nobody there yet
@@ -172,6 +175,6 @@ func (s *State) dropWaiter(w *waiter) {
 	}
 	s.left = w
 	if s.queue.len() == 0 && cap(s.queue.places) > crowd {
-		s.queue, s.waits, s.waiting = queue{}, deadlines[*waiter]{}, nil
+		s.line = nobody
 	}
 }

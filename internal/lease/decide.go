@@ -152,7 +152,7 @@ func (s *State) decideForce(c *Command, now time.Time, out []Event) []Event {
 }
 
 // hasRoom tells whether a permit is free. While nobody has declared a capacity, there is room for the one who will.
-func (s *State) hasRoom() bool { return s.held < max(s.capacity, 1) }
+func (s *State) hasRoom() bool { return s.Held() < max(s.capacity, 1) }
 
 // refusal says why no grant can be made now, whoever asks.
 func (s *State) refusal() error {

@@ -13,7 +13,7 @@ func (s *State) CheckInvariants() error {
 			return err
 		}
 	}
-	if err := checkHeap("leases", &s.leases, s.held); err != nil {
+	if err := checkHeap("leases", &s.leases, s.Held()); err != nil {
 		return err
 	}
 	return checkHeap("waits", &s.waits, s.queue.len())
@@ -41,7 +41,7 @@ func (s *State) checkPermits() error {
 			return fmt.Errorf("fence %d lives and is spare", p.Fence)
 		}
 	}
-	if s.newest != previous || n != s.held {
+	if s.newest != previous || n != s.Held() {
 		return fmt.Errorf("%d permits in the list, %d by token, or a wrong end", n, s.held)
 	}
 	return nil

@@ -2,10 +2,19 @@ package lease
 
 import "time"
 
-// permit is a lease that lives.
+// permit is a lease that lives: the fields of a [Lease] but for the capacity, which is the topic's, and a few more. With
+// one more word, ten thousand of them would take a size class more.
 type permit struct {
+	Token   Token
+	Who     Who
+	Fence   Fence
+	Slot    int
+	TTL     time.Duration
+	Since   time.Time
+	Renewed time.Time
+	Expires time.Time
+
 	due      int // index among the deadlines
-	Lease        // but for its Capacity, which is the topic's
 	key      Key
 	asked    time.Duration // the ttl it was acquired with, which a repeated acquire must agree with
 	enqueued time.Time
@@ -17,10 +26,8 @@ type permit struct {
 func (s *State) addPermit(e *Event) {
 	p := s.newPermit()
 	*p = permit{
-		Lease: Lease{
-			Token: e.Token, Who: e.Who, Fence: min(e.Fence, MaxFence), Slot: s.slotFor(e), TTL: e.TTL,
-			Since: e.Since, Expires: e.Expires,
-		},
+		Token: e.Token, Who: e.Who, Fence: min(e.Fence, MaxFence), Slot: s.slotFor(e), TTL: e.TTL,
+		Since: e.Since, Expires: e.Expires,
 		key: e.Key, asked: e.TTL, enqueued: e.Enqueued,
 	}
 	s.link(p)

@@ -15,7 +15,7 @@ type State struct {
 	fence     Fence
 	suspended bool
 
-	held    int
+	held    int32
 	byToken map[Token]*permit // nil while there are few
 	oldest  *permit           // by fence, a doubly linked list
 	newest  *permit
@@ -23,14 +23,22 @@ type State struct {
 	slots   slots
 	spare   *permit // the last one that ended, for the next grant
 
-	queue   queue
-	waiting map[Token]*waiter // those present
-	left    *waiter           // the last one that left, for the next to come
-	waits   deadlines[*waiter]
+	*line // nobody, until somebody waits
 
 	tickets map[Key]ticket
 	spent   []spentKey // in the order they will be forgotten
 }
+
+// line is all that those who wait need. Most topics never have any.
+type line struct {
+	queue   queue
+	waiting map[Token]*waiter // those present
+	left    *waiter           // the last one that left, for the next to come
+	waits   deadlines[*waiter]
+}
+
+// nobody is the line of every topic where nobody waits. It is only read.
+var nobody = new(line)
 
 // waiter is a place in the queue.
 type waiter struct {
@@ -47,7 +55,7 @@ type waiter struct {
 // New makes a topic that nobody has used. Its fences start above floor; keep is how long the place of a ticket
 // whose client went away is kept, and how long a spent key is remembered.
 func New(floor Fence, keep time.Duration) *State {
-	return &State{keep: keep, fence: floor}
+	return &State{keep: keep, fence: floor, line: nobody}
 }
 
 // Suspend stops grants (releases, renewals and waiting go on), or lets them resume with the next [State.Settle].
@@ -65,7 +73,7 @@ func (s *State) Fence() Fence { return s.fence }
 func (s *State) Capacity() int { return s.capacity }
 
 // Held is how many hold the topic.
-func (s *State) Held() int { return s.held }
+func (s *State) Held() int { return int(s.held) }
 
 // Waiting is how many places the queue has, those of clients that are away included.
 func (s *State) Waiting() int { return s.queue.len() }

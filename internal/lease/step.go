@@ -56,9 +56,10 @@ func (s *State) outcome(c *Command, caused []Event) Outcome {
 
 // lease is the permit as its owner may see it.
 func (s *State) lease(p *permit) Lease {
-	l := p.Lease
-	l.Capacity = s.capacity // a file can declare it after the grant
-	return l
+	return Lease{
+		Token: p.Token, Who: p.Who, Fence: p.Fence, Slot: p.Slot, Capacity: s.capacity, TTL: p.TTL,
+		Since: p.Since, Renewed: p.Renewed, Expires: p.Expires,
+	}
 }
 
 // pending is what time alone brings about next.
