@@ -2,23 +2,55 @@ package registry
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"legible.sh/mutex/internal/lease"
 )
 
-// Run reaps topics that have been idle for the idle spell, until the context ends.
+// many is how many topics must have come or gone for their memory to be worth a collection.
+const many = 1024
+
+// Run reaps topics that have been idle for the idle spell, until the context ends. What those left that went with an
+// earlier tick is given back first: their goroutines have ended by now.
 func (r *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(max(min(r.options.TopicIdle/4, time.Minute), time.Millisecond))
 	defer tick.Stop()
+	topics := r.Len()
 	for {
 		select {
 		case now := <-tick.C:
+			topics = r.tidy(topics)
 			r.reap(now.Add(-r.options.TopicIdle))
 		case <-ctx.Done():
 			return nil
 		}
 	}
+}
+
+// tidy gives memory back when many topics have come or gone since there were so many as it is told; it says how many
+// there are now. The runtime would take minutes over it, and keep a part.
+func (r *Registry) tidy(before int) (now int) {
+	now = r.Len()
+	if max(now-before, before-now) < many {
+		return before
+	}
+	if now < before {
+		r.shrink()
+	}
+	if r.options.Release != nil {
+		r.options.Release()
+	}
+	return now
+}
+
+// shrink makes the map anew: one that was large stays so, whatever is deleted from it.
+func (r *Registry) shrink() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	topics := make(map[lease.Topic]*entry, len(r.topics))
+	maps.Copy(topics, r.topics)
+	r.topics = topics
 }
 
 // Prune retires every idle topic now and says how many.

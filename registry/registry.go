@@ -30,6 +30,9 @@ type Options struct {
 	Floor     lease.Fence   // as the journal kept it
 	Topics    []lease.Topic // those that the journal knows
 	Observe   func(lease.Topic, []lease.Event)
+	// Release gives freed memory back to the system. [Registry.Run] calls it when many topics have come or gone since the
+	// last time, at most as often as it looks for idle ones. May be nil.
+	Release func()
 }
 
 // Registry maps names to actors.

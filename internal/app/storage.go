@@ -2,6 +2,7 @@ package app
 
 import (
 	"path/filepath"
+	"runtime/debug"
 
 	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/journal"
@@ -14,7 +15,7 @@ func (s *Server) openStorage() error {
 	c := &s.options.Config
 	options := registry.Options{
 		MaxTopics: c.MaxTopics, TopicIdle: c.TopicIdle.D(), Keep: c.KeepPlace.D(), Observe: s.observe,
-		Journal: journal.Memory{},
+		Journal: journal.Memory{}, Release: debug.FreeOSMemory,
 	}
 	historyOptions := history.Options{
 		MaxAge: c.HistoryAge.D(), MaxBytes: min(c.HistorySize, history.DefaultMemoryBytes), Log: s.log,
