@@ -50,8 +50,9 @@ func (s *Server) CheckLease(w http.ResponseWriter, r *http.Request, topic api.To
 // Release ends a lease, or whatever a key has.
 func (s *Server) Release(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.ReleaseParams) {
 	name, answer := s.do(w, r, topic, policy.Acquire, func(bad *problems, _ policy.Limits) lease.Command {
+		key := bad.key(p.IdempotencyKey) // looked at beside a lease too, where it has no use
 		if l == "-" && p.XLease == nil && p.IdempotencyKey != nil {
-			return lease.Command{Op: lease.GiveUp, Key: bad.key(p.IdempotencyKey)}
+			return lease.Command{Op: lease.GiveUp, Key: key}
 		}
 		return lease.Command{Op: lease.Release, Token: bad.lease(l, p.XLease)}
 	})

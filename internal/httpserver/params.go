@@ -6,6 +6,7 @@ import (
 	"math"
 	"mime"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,17 @@ import (
 type problems []api.ParameterProblem
 
 func (p *problems) add(in api.ParameterIn, name, sent, expected string) {
+	name, sent = withoutLeases(name), withoutLeases(sent)
 	if len(sent) > 100 {
 		sent = strings.ToValidUTF8(sent[:100], "") + "…"
 	}
 	*p = append(*p, api.ParameterProblem{In: in, Name: name, Sent: sent, Expected: expected})
 }
+
+// withoutLeases hides what a lease may be, wherever somebody has put it: an error ends in its reader's log.
+func withoutLeases(text string) string { return leaseLike.ReplaceAllString(text, "(a lease)") }
+
+var leaseLike = regexp.MustCompile("(?i)[0-9a-f]{32}")
 
 func (p problems) err() error {
 	if len(p) == 0 {
@@ -185,7 +192,7 @@ func misplaced(b *api.ParamError) string {
 
 var headersMeant = map[string]string{
 	"idempotency-key": "Idempotency-Key", "key": "Idempotency-Key", "lease": "X-Lease", "x-lease": "X-Lease",
-	"token": "Authorization: Bearer <token>", "authorization": "Authorization: Bearer <token>",
+	"token": "Authorization: Bearer <token>", "access-token": "Authorization: Bearer <token>", "authorization": "Authorization: Bearer <token>",
 }
 
 func expected(b *api.ParamError, known []string) string {

@@ -91,6 +91,10 @@ func TestTickets(t *testing.T) {
 	if a := s.call(t, "DELETE", "/never/-", "Idempotency-Key", "x"); a.status != 200 || a.json["released"] != false || a.json["left_queue"] != false {
 		t.Errorf("giving up nothing: %d %s", a.status, a.text)
 	}
+	lease, _ := s.acquire(t, "/b")
+	if a := s.call(t, "DELETE", "/b/"+lease, "Idempotency-Key", ""); a.status != 400 {
+		t.Errorf("a key that is none, beside a lease: %d %s", a.status, a.text)
+	}
 }
 
 // dial sends a request over a connection of its own and gives the connection.

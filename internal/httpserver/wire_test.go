@@ -325,7 +325,8 @@ func TestHostsThatWouldBreakTheAnswerAreRefused(t *testing.T) {
 func TestMisplacedSecretsAreNotSentBack(t *testing.T) {
 	s := start(t, nil)
 	lease, _ := s.acquire(t, "/a")
-	for _, path := range []string{"/a?lease=" + lease, "/a/-/renew?lease=" + lease, "/a/" + lease + "/renew?token=" + lease} {
+	for _, path := range []string{"/a?lease=" + lease, "/a/-/renew?lease=" + lease, "/a/" + lease + "/renew?token=" + lease,
+		"/a?ttl=" + lease, "/a?pid=" + strings.ToUpper(lease), "/a?" + lease, "/a?access_token=" + lease} {
 		if a := s.call(t, "POST", path); a.status != 400 || strings.Contains(a.text, lease) {
 			t.Errorf("POST %s: %d %s", path, a.status, a.text)
 		}
