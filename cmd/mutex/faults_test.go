@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -99,62 +98,6 @@ func TestARunWhoseServerForgotItIsLost(t *testing.T) {
 	_ = s.cmd.Wait()
 	s.start()
 	end().wants(t, 75, "lost")
-}
-
-// TestSecretsAreNowhere plants secrets, uses every verb, and looks for them in all that was said, logged, or could
-// be seen in the list of processes.
-func TestSecretsAreNowhere(t *testing.T) {
-	const token = "T0KEN-planted-4711"
-	tokenFile := t.TempDir() + "/token"
-	write(t, tokenFile, token, 0o600)
-	s := startServer(t, "--token-file", tokenFile, "--log-format", "json", "--log-level", "debug")
-	vars := append(s.vars(), "MUTEX_TOKEN="+token)
-	said := ""
-	do := func(args ...string) result {
-		r := run(t, mutex(t, vars, args...))
-		said += r.err
-		if args[0] != "acquire" {
-			said += r.out
-		}
-		return r
-	}
-	grant := do("acquire", "t").wants(t, 0)
-	lease := field(t, grant.out, "lease")
-	file := t.TempDir() + "/lease"
-	write(t, file, lease, 0o600)
-	waiting := mutex(t, append(vars, "MUTEX_LEASE="+lease), "run", "t", "u", "--", "true")
-	end := begin(t, waiting)
-	eventually(t, "it queues", func() bool { _, n := s.status("t"); return n == 1 })
-	argv := cmdline(t, waiting.Process.Pid) + cmdline(t, s.cmd.Process.Pid)
-	do("renew", "t", "--lease-file", file).wants(t, 0)
-	do("check", "t", "--lease-file", file).wants(t, 0)
-	do("status", "t").wants(t, 0)
-	do("list").wants(t, 0)
-	do("history", "t")
-	do("force-release", "t").wants(t, 0)
-	do("release", "t", "--lease-file", file).wants(t, 0)
-	do("release", "t", "--lease-file", file).wants(t, 1)
-	do("renew", "t", "--lease-file", file).wants(t, 1)
-	r := end().wants(t, 0)
-	said += r.out + r.err
-	s.stop()
-	do("renew", "t", "--lease-file", file).wants(t, 1)
-	for where, text := range map[string]string{"what was said": said, "the server's log": s.log.String(), "the processes' arguments": argv} {
-		for what, secret := range map[string]string{"the lease": lease, "the token": token, "the admin's token": adminToken} {
-			if strings.Contains(text, secret) {
-				t.Errorf("%s shows %s:\n%s", where, what, text)
-			}
-		}
-	}
-}
-
-func cmdline(t *testing.T, pid int) string {
-	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.ReplaceAll(string(b), "\x00", " ")
 }
 
 // TestAGrantThatNobodyReadsIsGivenBack: its reader is gone, or the disk that should take it is full.
