@@ -1,13 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // crash kills the server and starts it again, on the same address and data.
@@ -40,49 +42,106 @@ func TestACrashCostsNothing(t *testing.T) {
 	}
 }
 
-// TestRacingRunsLoseNothing: each run reads a number and writes the next, while the server crashes in between. A write
-// that was lost would show.
-func TestRacingRunsLoseNothing(t *testing.T) {
-	const processes, rounds = 6, 6
-	s := startServer(t, "--data-dir", t.TempDir())
-	file := filepath.Join(t.TempDir(), "n")
-	write(t, file, "0", 0o600)
-	step := `n=$(cat ` + file + `); echo $((n + 1)) > ` + file
-	var all sync.WaitGroup
-	failed := make(chan string, processes*rounds)
-	for range processes {
-		all.Go(func() {
-			for range rounds {
-				if r := run(t, mutex(t, s.vars(), "run", "t", "--wait", "55", "--ttl", "20", "--", "sh", "-c", step)); r.code != 0 {
-					failed <- fmt.Sprintf("exit %d: %s", r.code, r.err)
-				}
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { all.Wait(); close(done) }()
-	for range 3 {
-		before := number(t, file)
-		eventually(t, "the number rises", func() bool { n := number(t, file); return n > before || n == processes*rounds })
-		s.crash()
-	}
-	<-done
-	close(failed)
-	for text := range failed {
-		t.Error(text)
-	}
-	if n := number(t, file); n != processes*rounds {
-		t.Errorf("%d of %d steps are there", n, processes*rounds)
+// racers are processes that read the last number of a file and write the next one, each under a lease of its own, round
+// after round. An update that was lost would write a number for the second time.
+type racers struct {
+	t       *testing.T
+	s       *server
+	file    string
+	holder  string   // a file in which the command writes its supervisor's pid before it reads
+	running sync.Map // by pid: the supervisors that run, as *exec.Cmd
+	ended   atomic.Int64
+	done    atomic.Int64 // ended well
+	cut     atomic.Int64 // killed, or lost the lease: they may have written or not
+}
+
+func (r *racers) race(rounds int) {
+	step := `echo $PPID > ` + r.holder + `
+		n=$(tail -n 1 ` + r.file + `); sleep 0.002; echo $((n + 1)) >> ` + r.file
+	for range rounds {
+		cmd := mutex(r.t, r.s.vars(), "run", "t", "--wait", "55", "--ttl", "1.5", "--", "sh", "-c", step)
+		end := begin(r.t, cmd)
+		r.running.Store(cmd.Process.Pid, cmd)
+		result := end()
+		r.running.Delete(cmd.Process.Pid)
+		r.ended.Add(1)
+		switch result.code {
+		case 0:
+			r.done.Add(1)
+		case 75, -int(syscall.SIGKILL):
+			r.cut.Add(1)
+		default:
+			r.t.Errorf("exit %d: %s", result.code, result.err)
+		}
 	}
 }
 
-// number reads a file that may just be being written.
+// killHolder kills the supervisor whose command was the last to start.
+func (r *racers) killHolder() {
+	if cmd, ok := r.running.Load(number(r.t, r.holder)); ok {
+		_ = cmd.(*exec.Cmd).Process.Kill()
+	}
+}
+
+// killAny kills some supervisor, most likely one that waits.
+func (r *racers) killAny() {
+	r.running.Range(func(_, cmd any) bool {
+		_ = cmd.(*exec.Cmd).Process.Kill()
+		return false
+	})
+}
+
+// check reads the numbers: each must be there once, in order, and at least one for each run that ended well.
+func (r *racers) check(runs int64) {
+	r.t.Helper()
+	numbers := strings.Fields(readFile(r.t, r.file))
+	for i, text := range numbers {
+		if text != strconv.Itoa(i) {
+			r.t.Fatalf("line %d is %s, so an update was lost", i, text)
+		}
+	}
+	written, done, cut := int64(len(numbers)-1), r.done.Load(), r.cut.Load()
+	if done+cut != runs || written < done || written > done+cut {
+		r.t.Errorf("%d runs, %d ended well, %d were cut off, %d numbers were written", runs, done, cut, written)
+	}
+	r.t.Logf("%d runs, %d were cut off, %d numbers were written", runs, cut, written)
+}
+
+// TestRacingRunsLoseNothing: sixteen processes, fifty updates each, while the server is killed and started again, and so
+// are runs, those that hold the lease and those that wait.
+func TestRacingRunsLoseNothing(t *testing.T) {
+	processes, rounds, crashes := 16, 50, 5
+	if testing.Short() {
+		processes, rounds, crashes = 4, 8, 2
+	}
+	dir := t.TempDir()
+	r := &racers{t: t, s: startServer(t, "--data-dir", t.TempDir()), file: dir + "/n", holder: dir + "/holder"}
+	write(t, r.file, "0\n", 0o600)
+	write(t, r.holder, "", 0o600)
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() { r.race(rounds) })
+	}
+	runs := int64(processes * rounds)
+	for i := range crashes { // spread over the race by how far it has come
+		for r.ended.Load() < runs*int64(i+1)/int64(crashes+1) { // every run ends, within a minute at most
+			time.Sleep(10 * time.Millisecond)
+		}
+		r.killHolder()
+		r.killAny()
+		r.s.crash()
+	}
+	all.Wait()
+	r.check(runs)
+	if r.cut.Load() == 0 {
+		t.Error("no run was killed")
+	}
+	eventually(t, "nobody holds or waits", func() bool { state, n := r.s.status("t"); return state == "free" && n == 0 })
+}
+
+// number reads a file that holds one, or is empty.
 func number(t *testing.T, file string) int {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+	n, _ := strconv.Atoi(strings.TrimSpace(readFile(t, file)))
 	return n
 }
