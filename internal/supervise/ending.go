@@ -46,6 +46,9 @@ func (r *run) killTree(at Instant) {
 	if at >= r.ending.giveUpAt {
 		r.abandoned = true
 		r.outcome.Undead, r.outcome.Leftovers = true, r.tree.members()
+		if !r.exited {
+			r.outcome.Code = 128 + int(syscall.SIGKILL) // the command itself: it was killed, and that it was told last
+		}
 		r.words.warn("cannot be killed: %s", list(r.outcome.Leftovers))
 	}
 }

@@ -107,5 +107,19 @@ func runAsInit(o order) int {
 	return runOnce(o)
 }
 
+// sleepWithMoreRights is a program that who started it cannot signal: it is root's, and takes root's rights wholly.
+func sleepWithMoreRights(o order) int {
+	if err := syscall.Setresuid(0, 0, 0); err != nil {
+		fmt.Fprintln(os.Stderr, "take the rights of the file's owner:", err)
+		return 99
+	}
+	pid := strconv.Itoa(os.Getpid()) + "\n"
+	if err := os.WriteFile(o.Dir+"/strong.pid", []byte(pid), 0o644); err != nil {
+		panic(err)
+	}
+	time.Sleep(time.Hour)
+	return 0
+}
+
 // ioctlGroup asks a terminal for its foreground group.
 func ioctlGroup(tty *os.File) (int, error) { return unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP) }

@@ -41,6 +41,7 @@ var helpers = map[string]func(order) int{
 	"pid1":        runAsInit,
 	"bare":        runBare,
 	"interrupted": runInterrupted,
+	"rights":      sleepWithMoreRights,
 }
 
 func helper(text string) int {
@@ -86,6 +87,7 @@ type result struct {
 	Cause      supervise.Cause
 	Code       int
 	Lost       bool
+	Undead     bool
 	ReleaseErr string
 	Start      string
 	Ends       time.Time
@@ -93,7 +95,7 @@ type result struct {
 }
 
 func writeOutcome(dir string, o supervise.Outcome) {
-	r := result{Cause: o.Cause, Code: o.Code, Lost: o.Lost, Ends: o.EndsAt, Leftovers: o.Leftovers}
+	r := result{Cause: o.Cause, Code: o.Code, Lost: o.Lost, Undead: o.Undead, Ends: o.EndsAt, Leftovers: o.Leftovers}
 	if o.ReleaseErr != nil {
 		r.ReleaseErr = o.ReleaseErr.Error()
 	}
