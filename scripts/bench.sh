@@ -10,5 +10,6 @@ bin/mutex bench park topics --self --floor
 bin/mutex bench watchers disk --self
 go test -run '^$' -bench . ./internal/lease ./registry
 go test -run '^$' -bench 'Append|Boot' ./internal/journal
+go test -run '^$' -bench Large -benchtime 20x ./internal/history
 go test -run '^$' -bench . -benchtime 2s ./cmd/agentmutex
 go test -run '^$' -bench Handoff -benchtime 3x ./internal/dirstore
