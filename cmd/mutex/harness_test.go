@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv("TEST_AS_MUTEX") != "" {
 		main()
+	}
+	if signal.Ignored(syscall.SIGINT) { // as a script starts what it puts in the background, these tests for one
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT) // what is caught is not ignored after an exec
 	}
 	os.Exit(m.Run())
 }
