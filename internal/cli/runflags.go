@@ -63,7 +63,8 @@ func (r *runFlags) config(cmd *cobra.Command) (c supervise.Config, err error) {
 	case r.d.MinRunTTL > 0 && r.ttl.D() < r.d.MinRunTTL:
 		return c, usagef("--ttl must be %s or more for run", brief(r.d.MinRunTTL))
 	}
-	c.Grace, c.MaxHold, c.Quiet = r.grace.D(), r.maxHold.D(), r.quiet
+	c.Grace = max(r.grace.D(), 1) // for the supervisor 0 is the default, and who says 0 here means none
+	c.MaxHold, c.Quiet = r.maxHold.D(), r.quiet
 	if strings.TrimSpace(r.onLost) != "" {
 		c.LossHook = []string{"/bin/sh", "-c", r.onLost}
 	}

@@ -110,6 +110,15 @@ func TestEachOfSeveralLeasesHasItsOwnEnd(t *testing.T) {
 	}
 }
 
+// TestNoGraceIsNone, and not the default: a release is tried once.
+func TestNoGraceIsNone(t *testing.T) {
+	u := &uneven{service: &service{}, releases: map[string][]error{"a": {errOther}}}
+	useLocker(u, "run", "a", "--grace", "0", "--", "true").wants(t, 0, "was not released")
+	if got := u.asked("release a"); got != 1 {
+		t.Errorf("was to be released %d times", got)
+	}
+}
+
 // TestWhatLivesOnAfterALossIsGivenBack, and what cannot be is said.
 func TestWhatLivesOnAfterALossIsGivenBack(t *testing.T) {
 	u := &uneven{
