@@ -10,6 +10,9 @@ import (
 
 // commitWaiting makes all that is queued safe, and lets its appenders go on.
 func (c *committer) commitWaiting() {
+	if c.over || c.queue.empty() {
+		return
+	}
 	c.lookAround()
 	if c.fault != nil {
 		c.queue.wake() // it waits for the new file, or to be refused

@@ -3,6 +3,7 @@ package journal
 import (
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"legible.sh/mutex/internal/journal/disk"
@@ -18,9 +19,12 @@ const (
 	watchTime  = time.Second            // between two looks at the file's name, commits or not
 )
 
-// committer is what the journal's one goroutine owns. It exists so that one sync can serve everybody who came
-// meanwhile, and so that what is in the file has one order.
+// committer is what belongs to whoever has the turn. There is one, so that one sync can serve everybody who came
+// meanwhile, and so that what is in the file has one order: an appender who finds the turn free, or else the journal's
+// own goroutine.
 type committer struct {
+	turn    sync.Mutex
+	over    bool // there are no more turns
 	options Options
 	log     *slog.Logger
 	fs      disk.FS
@@ -49,18 +53,55 @@ type committer struct {
 	cause     error // what went wrong first
 	fault     error // why nothing can be appended, with what came of trying to; nil: all is well
 	backoff   time.Duration
-	unproven  bool       // nothing was committed yet to the file that took a failed one's place
-	draft     *draft     // of the compaction that runs, or nil
-	copied    chan error // its outcome; holds one
-	failedAt  int64      // how large the file was when a compaction failed; 0: the last one did not
-	committed uint64     // counts commits, to tell whether it is quiet
-	seen      uint64     // committed when quiet was set
+	unproven  bool          // nothing was committed yet to the file that took a failed one's place
+	draft     *draft        // of the compaction that runs, or nil
+	copied    chan struct{} // holds one: a draft has an outcome
+	failedAt  int64         // how large the file was when a compaction failed; 0: the last one did not
+	committed uint64        // counts commits, to tell whether it is quiet
+	seen      uint64        // committed when quiet was set
 
 	retry, refuse, syncing, quiet, forget, watch alarm
 	stop                                         <-chan struct{}
 }
 
-// run commits until it is told to stop, and then what is left in the queue.
+// lead commits on the goroutine of an appender who has just queued something. Who is alone so need not wait for another
+// goroutine to wake up, and then for its own: that halved what the journal takes beside the disk. Where somebody else has
+// the turn, that one sees to it that what came meanwhile is committed next.
+func (c *committer) lead() {
+	if !c.turn.TryLock() {
+		return
+	}
+	runtime.Gosched() // whoever is about to append does so first: fewer, larger commits where there is a crowd
+	c.commitWaiting()
+	c.yield()
+}
+
+// do is one turn of the journal's own goroutine.
+func (c *committer) do(what func()) {
+	c.turn.Lock()
+	what()
+	c.yield()
+}
+
+// ring is a turn that an alarm asked for.
+func (c *committer) ring(a *alarm, what func()) {
+	c.do(func() {
+		a.set = false
+		what()
+	})
+}
+
+// yield ends a turn. Who came during it could not take the turn, and may be asleep by now.
+func (c *committer) yield() {
+	c.publish()
+	c.turn.Unlock()
+	if !c.queue.empty() {
+		c.queue.wake()
+	}
+}
+
+// run is the journal's goroutine: it exists to commit what nobody else does, and for all that takes time to come. It
+// ends when it is told to stop, having committed what was left in the queue.
 func (c *committer) run() error {
 	defer c.retry.off()
 	defer c.refuse.off()
@@ -69,46 +110,44 @@ func (c *committer) run() error {
 	defer c.forget.off()
 	defer c.watch.off()
 	for {
-		c.watch.in(watchTime)
 		select {
 		case <-c.ready():
-			runtime.Gosched() // whoever is about to append does so first: fewer, larger commits where there is a crowd
-			c.commitWaiting()
+			runtime.Gosched() // as in lead
+			c.do(c.commitWaiting)
 		case <-c.refuse.timer.C:
-			c.refuse.set = false
-			c.refuseWaiting()
-		case err := <-c.copied:
-			c.adopt(err)
+			c.ring(&c.refuse, c.refuseWaiting)
+		case <-c.copied:
+			c.do(c.adopt)
 		case <-c.retry.timer.C:
-			c.retry.set = false
-			c.tryAgain()
+			c.ring(&c.retry, c.tryAgain)
 		case <-c.syncing.timer.C:
-			c.syncing.set = false
-			c.syncInterval()
+			c.ring(&c.syncing, c.syncInterval)
 		case <-c.quiet.timer.C:
-			c.quiet.set = false
-			c.compactIfQuiet()
+			c.ring(&c.quiet, c.compactIfQuiet)
 		case <-c.forget.timer.C:
-			c.forget.set = false
-			c.forgetSpent()
+			c.ring(&c.forget, c.forgetSpent)
 		case <-c.watch.timer.C:
-			c.watch.set = false
-			c.lookAround()
+			c.ring(&c.watch, c.lookAround)
 		case <-c.stop:
+			c.turn.Lock()
+			defer c.turn.Unlock()
 			return c.finish()
 		}
-		c.publish()
 	}
 }
 
 // ready says when there is something to commit. While the journal cannot be written, nothing is: appends wait a little,
 // since it often comes back at once, and are refused then; so an actor that tries again and again does not spin.
-func (c *committer) ready() <-chan struct{} {
-	if c.fault != nil {
-		c.refuse.in(refuseTime)
-		return nil
-	}
-	return c.queue.ready
+func (c *committer) ready() (ready <-chan struct{}) {
+	c.do(func() {
+		c.watch.in(watchTime)
+		if c.fault != nil {
+			c.refuse.in(refuseTime)
+		} else {
+			ready = c.queue.ready
+		}
+	})
+	return ready
 }
 
 // tryAgain looks whether what was wrong is over.
@@ -138,6 +177,8 @@ func (c *committer) publish() {
 // finish commits what is left and makes all of it safe. The room is given back, but not on a full disk, where nobody
 // might get it again.
 func (c *committer) finish() error {
+	defer func() { c.over = true }()
+	c.lookAround()
 	c.commitWaiting()
 	c.refuseWaiting()
 	c.abandonDraft()

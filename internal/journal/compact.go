@@ -46,14 +46,24 @@ func (c *committer) compact() {
 		return
 	}
 	c.draft = d
-	go func() { c.copied <- d.copy() }()
+	go func() {
+		d.outcome <- d.copy()
+		select {
+		case c.copied <- struct{}{}:
+		default: // told already, of one that was abandoned
+		}
+	}()
 }
 
-// adopt ends a compaction: the committer stands still here, for as long as the last records and the change of names
-// take.
-func (c *committer) adopt(err error) {
+// adopt ends a compaction, if it has an outcome: nothing is committed for as long as the last records and the change of
+// names take.
+func (c *committer) adopt() {
 	d := c.draft
+	if d == nil || len(d.outcome) == 0 {
+		return
+	}
 	c.draft = nil
+	err := <-d.outcome
 	if err == nil {
 		err = d.catchUp()
 	}
@@ -90,7 +100,7 @@ func (c *committer) abandonDraft() {
 		return
 	}
 	c.draft.aborted.Store(true)
-	<-c.copied
+	<-c.draft.outcome
 	c.draft.discard()
 	c.draft = nil
 }

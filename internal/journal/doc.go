@@ -5,11 +5,11 @@
 //
 // # The life of a record
 //
-// An actor hands a turn's events to [File.Append]. Its goroutine encodes them, leaves them in a queue, and waits. The
-// committer, the journal's one goroutine, takes all that is queued, writes it in one write, syncs once, takes the
-// events into the fold, and only then lets the waiting actors go on. While it syncs, the next batch gathers. The fold
-// is what all records so far come to; it is the one source for compaction, for the new file after a failure, and for
-// rebuilding an actor.
+// An actor hands a turn's events to [File.Append]. Its goroutine encodes them and leaves them in a queue. There is one
+// turn to commit. Who finds it free takes it: takes all that is queued, writes it in one write, syncs once, takes the
+// events into the fold, and only then lets the waiting actors go on. Who does not waits. While one batch syncs, the next
+// gathers; the journal's own goroutine takes the turn for that, and for all that time brings. The fold is what all records
+// so far come to; it is the one source for compaction, for the new file after a failure, and for rebuilding an actor.
 //
 // # Promises
 //

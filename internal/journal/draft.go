@@ -23,6 +23,7 @@ type draft struct {
 	size    int64
 	buf     []byte
 	aborted atomic.Bool // set by the committer, seen by copy
+	outcome chan error  // of copy, where that runs beside commits; holds one
 }
 
 var errAborted = errors.New("given up: the journal has failed meanwhile")
@@ -33,7 +34,7 @@ func newDraft(fs disk.FS, dir string, shared *sharedFold, a anchor, clock func()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", disk.NewCreate, err)
 	}
-	d := &draft{fs: fs, dir: dir, shared: shared, anchor: a, clock: clock, file: file}
+	d := &draft{fs: fs, dir: dir, shared: shared, anchor: a, clock: clock, file: file, outcome: make(chan error, 1)}
 	shared.with(func(f *fold) {
 		d.walk = f.beginSnapshot()
 		d.buf = f.limits(a.record(nil))

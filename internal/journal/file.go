@@ -10,15 +10,16 @@ import (
 
 // File is a journal in a directory. All its methods may be called from any goroutine.
 type File struct {
-	span    time.Duration
-	queue   *queue
-	shared  *sharedFold
-	status  *status
-	count   *counters
-	stop    chan struct{} // closed by Close
-	done    chan struct{} // closed when the committer has ended
-	closing sync.Once
-	ended   error // of the committer; read after done
+	span      time.Duration
+	queue     *queue
+	committer *committer
+	shared    *sharedFold
+	status    *status
+	count     *counters
+	stop      chan struct{} // closed by Close
+	done      chan struct{} // closed when the journal's goroutine has ended
+	closing   sync.Once
+	ended     error // of the committer; read after done
 }
 
 // Append makes the durable ones among a topic's events safe, in order, and returns then. On an error, which is an
@@ -34,6 +35,7 @@ func (f *File) Append(topic lease.Topic, events []lease.Event) error {
 	if !f.queue.push(r) {
 		return errClosed
 	}
+	f.committer.lead()
 	return <-r.done
 }
 
@@ -41,6 +43,7 @@ func (f *File) Append(topic lease.Topic, events []lease.Event) error {
 // appended later stands behind it in the file.
 func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
 	f.queue.push(&request{topic: topic, fence: fence, lines: record.AppendFloor(nil, topic, fence), records: 1})
+	f.queue.wake()
 }
 
 // Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now: what is

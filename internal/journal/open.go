@@ -48,14 +48,15 @@ func newCommitter(dir string, options Options) *committer {
 		queue:  newQueue(),
 		shared: &sharedFold{fold: newFold(options.Keep, options.ReserveSpan)},
 		status: &status{changed: make(chan struct{}, 1)}, count: &counters{},
-		copied: make(chan error, 1), retry: newAlarm(), refuse: newAlarm(), syncing: newAlarm(), quiet: newAlarm(), forget: newAlarm(),
+		copied: make(chan struct{}, 1), retry: newAlarm(), refuse: newAlarm(), syncing: newAlarm(), quiet: newAlarm(), forget: newAlarm(),
 		watch: newAlarm(),
 	}
 }
 
 func start(c *committer) *File {
 	f := &File{
-		span: c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
+		committer: c,
+		span:      c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.stop = f.stop

@@ -36,7 +36,7 @@ type Options struct {
 	// than four times what a compact one would be.
 	CompactAt int64
 
-	// OnCommit is shown each commit, on the committer's goroutine: it must not block. May be nil.
+	// OnCommit is shown each commit, one after the other, while others may wait: it must not block. May be nil.
 	OnCommit func(Commit)
 	Disk     disk.FS        // the machine's
 	Clock    func() Reading // the machine's

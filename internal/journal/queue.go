@@ -75,23 +75,23 @@ func (q *queue) free(r *request) {
 	q.spare.Put(r)
 }
 
-// push leaves a request; false when the queue is closed.
+// push leaves a request; false when the queue is closed. It wakes nobody.
 func (q *queue) push(r *request) bool {
 	q.mu.Lock()
-	if q.closed {
-		q.mu.Unlock()
-		return false
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.waiting = append(q.waiting, r)
 	}
-	q.waiting = append(q.waiting, r)
-	first := len(q.waiting) == 1
-	q.mu.Unlock()
-	if first {
-		q.wake()
-	}
-	return true
+	return !q.closed
 }
 
-// wake says that there is something to take.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) == 0
+}
+
+// wake tells the journal's goroutine that there is something to take.
 func (q *queue) wake() {
 	select {
 	case q.ready <- struct{}{}:
