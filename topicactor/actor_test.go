@@ -20,6 +20,7 @@ type journal struct {
 	mu        sync.Mutex
 	kept      []lease.Event
 	fail      error
+	refused   int           // since fail was set
 	gate      chan struct{} // when set, Append waits for it
 	suspended bool
 }
@@ -34,6 +35,9 @@ func (j *journal) Append(_ lease.Topic, events []lease.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.fail != nil {
+		if j.refused++; j.refused > 1000 {
+			panic("it is tried again and again")
+		}
 		return j.fail
 	}
 	for _, e := range events {
@@ -263,6 +267,27 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
 		if next := must(t, a, acquire(3, 0)); next.Lease.Fence != 2 {
 			t.Fatalf("fence %d", next.Lease.Fence)
+		}
+	})
+}
+
+// A lease that is over and cannot be ended, since the disk fails, is tried now and then, and at once when poked.
+func TestOverdueLeaseDoesNotSpin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		a := start(t, j)
+		must(t, a, acquire(1, 0))
+		j.set(func(j *journal) { j.fail = errors.New("no space") })
+		time.Sleep(time.Minute + 10*time.Second)
+		var tried int
+		j.set(func(j *journal) { j.fail = nil; tried = j.refused })
+		if tried < 9 || tried > 11 {
+			t.Fatalf("tried %d times in 10 s", tried)
+		}
+		a.Poke()
+		synctest.Wait()
+		if held, _ := a.Load(); held != 0 {
+			t.Fatalf("%d held after the disk has come back", held)
 		}
 	})
 }

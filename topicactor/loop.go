@@ -12,6 +12,9 @@ import (
 // rest is how long a topic is quiet before its goroutine gives its stack back.
 const rest = 25 * time.Millisecond
 
+// patience is how long a topic that could not be stored waits before it tries again by itself.
+const patience = time.Second
+
 // topic is what the goroutine owns. Nobody else has a reference to it.
 type topic struct {
 	*Actor
@@ -23,6 +26,7 @@ type topic struct {
 
 	turned time.Time // when the last turn was
 	deep   bool      // the stack has grown since the goroutine began
+	failed bool      // the last turn could not be stored
 }
 
 // loop is the topic's goroutine: it exists to be the only one that touches the topic.
@@ -52,7 +56,7 @@ func (t *topic) serve() {
 
 // tick is what the timer is for: something is due, or the topic has been quiet for a while, which it tells.
 func (t *topic) tick(now time.Time) (quiet bool) {
-	if due, ok := t.state.NextDue(); ok && !due.After(now) {
+	if due, ok := t.nextDue(); ok && !due.After(now) {
 		t.turn(nil)
 		return false
 	}
@@ -82,7 +86,8 @@ func (t *topic) turn(first *request) {
 	t.state.Suspend(t.config.Journal.Suspended())
 	t.run(first, now, out)
 	t.runWaiting(now, out)
-	if err := t.store(now, out); err != nil {
+	err := t.store(now, out)
+	if t.failed = err != nil; t.failed {
 		t.fail(err, now, out)
 	}
 	idled := t.publish()
@@ -286,10 +291,20 @@ func (t *topic) publish() (idled bool) {
 	return before == busy && now != busy
 }
 
+// nextDue is when something is to do without being asked. What could not be stored stays due, and to try it again at once
+// would only keep a broken disk busy; the registry wakes all topics when the disk is well again.
+func (t *topic) nextDue() (time.Time, bool) {
+	due, ok := t.state.NextDue()
+	if retry := t.turned.Add(patience); t.failed && due.Before(retry) {
+		due = retry
+	}
+	return due, ok
+}
+
 // arm sets the timer to the nearest deadline. A timer that fires too early costs little; to set it back with every
 // release would cost each of them.
 func (t *topic) arm(now time.Time) {
-	due, ok := t.state.NextDue()
+	due, ok := t.nextDue()
 	if quiet := t.turned.Add(rest); t.deep && (!ok || quiet.Before(due)) {
 		due, ok = quiet, true
 	}
