@@ -20,17 +20,12 @@ func onDisk(ctx context.Context, m *measurement) (_ readings, failed error) {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
-	rate, err := syncRate(ctx, dir, m.Duration)
-	if err != nil {
-		return nil, err
-	}
-	all := readings{{"disk", "syncs/s", rate}}
 	if !m.Self {
-		result, err := m.cycleLoad(m.connections).run(ctx)
+		result, rate, err := m.betweenSyncs(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
-		return append(all, besideDisk(result, m.process, rate)...), nil
+		return besideDisk(result, m.process, rate), nil
 	}
 	memory, err := m.cycleLoad(m.connections).run(ctx)
 	if err != nil {
@@ -44,19 +39,34 @@ func onDisk(ctx context.Context, m *measurement) (_ readings, failed error) {
 	defer journaled.stop()
 	kept := *m
 	kept.server = journaled
-	result, err := kept.cycleLoad(m.connections).run(ctx)
+	result, rate, err := kept.betweenSyncs(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, besideDisk(result, journaled.process, rate)...)
-	return append(all,
+	return append(besideDisk(result, journaled.process, rate),
 		reading{"in memory", "cycles/s", float64(memory.steps) / memory.took.Seconds()},
 		reading{"by memory", "", float64(result.steps) / float64(max(memory.steps, 1))}), nil
 }
 
+// betweenSyncs measures cycles, and the disk's rate half before and half behind them: a disk that others use as well is
+// twice as fast in one minute as in the next.
+func (m *measurement) betweenSyncs(ctx context.Context, dir string) (*loaded, float64, error) {
+	before, err := syncRate(ctx, dir, m.Duration/2)
+	if err != nil {
+		return nil, 0, err
+	}
+	result, err := m.cycleLoad(m.connections).run(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	behind, err := syncRate(ctx, dir, m.Duration/2)
+	return result, (before + behind) / 2, err
+}
+
 func besideDisk(l *loaded, p process, rate float64) readings {
-	all := l.readings("cycles", p)
-	return append(all, reading{"by half the disk's", "", all[0].value / (rate / 2)})
+	cycles := l.readings("cycles", p)
+	all := append(readings{{"disk", "syncs/s", rate}}, cycles...)
+	return append(all, reading{"by half the disk's", "", cycles[0].value / (rate / 2)})
 }
 
 // syncRate appends a record and syncs it, again and again, and gives how often a second.
