@@ -7,6 +7,7 @@ go build -o bin/ ./cmd/mutex
 bin/mutex bench cycles renew status -c 16,64 --self --floor
 bin/mutex bench handoff -c 64 --self
 bin/mutex bench park topics --self --floor
+bin/mutex bench topics --self --serve-flag=--history=false
 bin/mutex bench watchers disk --self
 go test -run '^$' -bench . ./internal/lease ./registry
 go test -run '^$' -bench 'Append|Boot' ./internal/journal

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -258,12 +259,11 @@ func playServer(args []string) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	f := newFake("")
-	// A real server takes the admin's token from its environment.
+	var asked atomic.Int64
 	mux := http.NewServeMux()
-	mux.HandleFunc("/-/prune", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+os.Getenv("MUTEX_ADMIN_TOKEN") {
-			w.WriteHeader(http.StatusForbidden)
-		}
+	mux.HandleFunc("/-/metrics", func(w http.ResponseWriter, r *http.Request) {
+		left := 2 - asked.Add(1)%3 // not all at once
+		fmt.Fprintf(w, "# TYPE mutex_topics gauge\nmutex_topics %d\n", left)
 	})
 	mux.Handle("/", f)
 	serve(ctx, "127.0.0.1:0", mux, "url")

@@ -13,11 +13,16 @@ const (
 	calmWithin = time.Minute
 )
 
-// collected is the memory of the server, when what it does not need has gone back to the system.
+// collected is the memory of the server once it was made to collect its garbage.
 func (m *measurement) collected(ctx context.Context) (int64, error) {
 	if err := m.collect(ctx); err != nil {
 		return 0, err
 	}
+	return m.settled(ctx)
+}
+
+// settled is the memory of the server, when what it gives back by itself has gone to the system.
+func (m *measurement) settled(ctx context.Context) (int64, error) {
 	lowest, err := m.process.memory()
 	if err != nil {
 		return 0, err

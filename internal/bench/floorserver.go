@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime/debug"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,7 +66,7 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && strings.Contains(r.URL.RawQuery, "wait="):
 		f.park(r)
 	case r.Method == http.MethodPost && r.URL.Path == collectPath:
-		debug.FreeOSMemory()
+		runtime.GC()
 	case r.Method == http.MethodPost:
 		if r.Header[liveHeader] != nil {
 			f.makeLive(r.URL.Path)
@@ -81,7 +81,7 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// collectPath is where a floor frees what it can.
+// collectPath is where a floor collects its garbage, as the profiler has a server do.
 const collectPath = "/-/collect"
 
 // liveHeader tells a floor to keep what a live topic needs at the least.

@@ -79,7 +79,7 @@ func (o *Options) measurement(s *server, connections int) *measurement {
 func (m *measurement) topic(i int) string { return fmt.Sprintf("bench-%s-%d", m.id, i) }
 
 func (o *Options) measureServer(ctx context.Context, s scenario, connections int) (readings, error) {
-	server, err := o.server(ctx)
+	server, err := o.server(ctx, s.flags...)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type scenario struct {
 	floor bool
 	// needsProcess: it cannot be told from outside.
 	needsProcess bool
+	// flags are for a server that is started for it.
+	flags []string
 	// onePass: the number of connections is not what it varies.
 	onePass bool
 }
@@ -30,7 +32,7 @@ func scenarios() []scenario {
 		{Scenario: Scenario{"handoff", "one topic handed from waiter to waiter, exclusion, fence and order checked"}, measure: handoff},
 		{Scenario: Scenario{"park", "memory and idle CPU for each parked waiter"}, measure: park, floor: true, needsProcess: true, onePass: true},
 		{Scenario: Scenario{"watchers", "events to many watchers: none lost, how late"}, measure: watchers, onePass: true},
-		{Scenario: Scenario{"topics", "memory for each live topic, and after many names were used"}, measure: topics, floor: true, needsProcess: true, onePass: true},
+		{Scenario: Scenario{"topics", "memory for each live topic, and after many names were used"}, measure: topics, flags: []string{"--topic-idle", topicIdle.String()}, floor: true, needsProcess: true, onePass: true},
 		{Scenario: Scenario{"disk", "cycles beside the disk's own append and sync"}, measure: onDisk},
 	}
 }

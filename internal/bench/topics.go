@@ -1,16 +1,25 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
 
+const (
+	// topicIdle is how soon a server that is started here forgets a topic, so that nobody has to wait for an hour.
+	topicIdle = 4 * time.Second
+	// retireWithin is how long it may take over that.
+	retireWithin = time.Minute
+)
+
 // topics: many topics held at once, then many more names used once and let go. What a live topic costs, and what is
-// left when all are gone.
+// left when all are gone: without help, unlike the base, which is as small as a collection makes it.
 func topics(ctx context.Context, m *measurement) (readings, error) {
 	if m.admin == nil {
 		return nil, errors.New("the names are retired through /-/prune, which needs the admin's token")
@@ -44,7 +53,7 @@ func topics(ctx context.Context, m *measurement) (readings, error) {
 	if err := m.useNames(ctx, "n", m.Names); err != nil {
 		return nil, err
 	}
-	after, err := m.collected(ctx)
+	after, err := m.settled(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +62,7 @@ func topics(ctx context.Context, m *measurement) (readings, error) {
 		reading{"after by base", "", float64(after) / float64(base)}), nil
 }
 
-// useNames acquires and releases n names, each once, and then has the idle topics retired.
+// useNames acquires and releases n names, each once, and waits until they are forgotten.
 func (m *measurement) useNames(ctx context.Context, kind string, n int) error {
 	err := m.share(ctx, n, func(c *conn, i int) error {
 		calls := m.target.calls(fmt.Sprintf("bench-%s-%s%d", m.id, kind, i), "bench")
@@ -67,13 +76,42 @@ func (m *measurement) useNames(ctx context.Context, kind string, n int) error {
 	if err != nil {
 		return err
 	}
+	return m.retired(ctx)
+}
+
+// retired returns when the server has forgotten all idle topics. One that was started here does so by itself, another one
+// is asked to.
+func (m *measurement) retired(ctx context.Context) error {
+	if m.isFloor {
+		return nil
+	}
 	c, err := m.admin.dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	_, err = c.want(m.admin.request("POST", "/-/prune"))
-	return err
+	if m.child == nil {
+		_, err := c.want(m.admin.request("POST", "/-/prune"))
+		return err
+	}
+	for deadline := time.Now().Add(retireWithin); ; {
+		figures, err := c.want(m.admin.request("GET", "/-/metrics"))
+		if err != nil {
+			return err
+		}
+		_, live, ok := bytes.Cut(figures, []byte("\nmutex_topics "))
+		switch n := number(live); {
+		case !ok:
+			return errors.New("the server's metrics do not say how many topics live")
+		case n == 0:
+			return nil
+		case time.Now().After(deadline):
+			return fmt.Errorf("%d topics still live after %s", n, retireWithin)
+		}
+		if err := sleepUntil(ctx, time.Now().Add(50*time.Millisecond)); err != nil {
+			return err
+		}
+	}
 }
 
 // holdNames acquires a lease on every live topic.
