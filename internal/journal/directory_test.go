@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -92,5 +93,38 @@ func TestNotADirectory(t *testing.T) {
 		if _, _, err := journal.Open(data, realOptions()); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("open %s: %v", data, err)
 		}
+	}
+}
+
+// A start that cannot do one of its calls says which, changes nothing, and holds nothing: the next one finds it all. So it
+// is with a directory that cannot be written.
+func TestStartFails(t *testing.T) {
+	for _, op := range []disk.Op{
+		disk.MakeDir, disk.LockDir, disk.BootOpen, disk.BootRead, disk.NewLook, disk.NewCreate, disk.NewWrite, disk.NewSync,
+		disk.NewRename, disk.NewSyncDir,
+	} {
+		t.Run(string(op), func(t *testing.T) {
+			w := newWorld(t)
+			w.open()
+			p := w.topic("x")
+			p.acquire(1)
+			before := p.describe()
+			w.kill()
+			w.disk.Fail = func(called disk.Op, _ string) error {
+				if called == op {
+					return fs.ErrPermission
+				}
+				return nil
+			}
+			if err := w.tryOpen(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), dir) && !strings.Contains(err.Error(), string(op)) {
+				t.Fatalf("open: %v", err)
+			}
+			w.disk.Fail = nil
+			w.open()
+			if got := w.topic("x").describe(); got != before {
+				t.Errorf("found %s, want %s", got, before)
+			}
+			w.close()
+		})
 	}
 }

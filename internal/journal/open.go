@@ -36,7 +36,7 @@ func Open(dir string, options Options) (*File, *Boot, error) {
 	c.lock = lock
 	boot, err := c.boot()
 	if err != nil {
-		lock.Close()
+		_ = c.lock.Close()
 		return nil, nil, err
 	}
 	return start(c), boot, nil
