@@ -11,46 +11,81 @@ import (
 	"testing"
 	"time"
 
+	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/registry"
 )
 
-// TestClientsThatVanishLeaveNoLease lets clients hang up at a random moment: before the answer, while they wait, when it
-// is on its way. Without a key, no lease may outlive its client by more than it takes to notice.
+// TestClientsThatVanishLeaveNoLease lets clients hang up in every way at a random moment: before their request is whole,
+// before the answer, while they wait, when it is on its way. Without a key, no lease may outlive its client by more than
+// it takes to notice; with one, none may outlive its ttl, and no place the time it is kept.
 func TestClientsThatVanishLeaveNoLease(t *testing.T) {
-	s := start(t, nil)
-	const clients, each = 20, 100
+	s := start(t, func(_ *httpserver.Options, r *registry.Options, _ *policy.Options) { r.Keep = time.Second })
+	const atOnce, topics = 20, 50
+	each := 500
+	if testing.Short() {
+		each = 50
+	}
 	var work sync.WaitGroup
-	for n := range clients {
+	for n := range atOnce {
 		work.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(n)))
 			for i := range each {
-				vanish(t, s, fmt.Sprintf("/t%d?ttl=3600&wait=%d", (n*each+i)%50, i%2), time.Duration(random.IntN(400))*time.Microsecond, i%3 == 0)
+				topic, wait := (n*each+i)%topics, i%2
+				request := fmt.Sprintf("POST /t%d?ttl=3600&wait=%d HTTP/1.1\r\nHost: h\r\n\r\n", topic, wait)
+				if i%4 >= 2 {
+					request = fmt.Sprintf("POST /k%d?ttl=2&wait=%d HTTP/1.1\r\nHost: h\r\nIdempotency-Key: %d-%d\r\n\r\n", topic, wait, n, i)
+				}
+				vanish(t, s, request, random)
 			}
 		})
 	}
 	work.Wait()
-	for topic := range 50 {
-		eventually(t, "free", func() bool {
-			a := s.call(t, "GET", fmt.Sprint("/t", topic))
-			return a.str("state") == "free" && a.json["waiting"] == 0.0
-		})
+	for topic := range topics {
+		for _, kind := range []string{"t", "k"} {
+			name := fmt.Sprint(kind, topic)
+			eventually(t, name+" is free", func() bool {
+				a := s.call(t, "GET", "/"+name)
+				return (a.str("state") == "free" || a.json["capacity"] == nil) && a.json["waiting"] == 0.0
+			})
+		}
 	}
 }
 
-// vanish asks and hangs up without reading, with a reset or without.
-func vanish(t *testing.T, s *server, path string, after time.Duration, reset bool) {
+// vanish sends a request, or the first part of it, and hangs up a moment later without having read the answer. Only one
+// who closes just half of the connection reads: nobody could tell from afar that it did not, so if it was granted
+// something it gives that back.
+func vanish(t *testing.T, s *server, request string, random *rand.Rand) {
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer c.Close()
-	if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: h\r\n\r\n", path); err != nil {
+	tcp := c.(*net.TCPConn)
+	way := random.IntN(5)
+	if way == 0 {
+		request = request[:random.IntN(len(request))]
+	}
+	if _, err := io.WriteString(c, request); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(after)
-	if reset {
-		_ = c.(*net.TCPConn).SetLinger(0)
+	// Mostly about when the answer is made, sometimes long after it.
+	time.Sleep(time.Duration(random.IntN([]int{400, 400, 4000}[random.IntN(3)])) * time.Microsecond)
+	switch way {
+	case 1:
+		_ = tcp.SetLinger(0) // a reset
+	case 2:
+		_ = tcp.CloseWrite()
+		answer, _ := io.ReadAll(c)
+		if _, lease, ok := strings.Cut(string(answer), `"lease": "`); ok {
+			path := strings.Fields(request)[1]
+			s.call(t, "DELETE", path[:strings.Index(path, "?")]+"/"+lease[:32])
+		}
+	case 3: // in the middle of the answer, if there is one by now
+		_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+		_, _ = c.Read(make([]byte, 1))
 	}
 }
 
