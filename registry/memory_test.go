@@ -56,7 +56,7 @@ func heap() int {
 // TestManyNamesLeaveNothing: when many names were used and reaped, nothing is left that grows with their number. What the
 // runtime keeps for goroutines to come grows with how many there were at once.
 func TestManyNamesLeaveNothing(t *testing.T) {
-	const names, atOnce, most = 40_000, 2_000, 64 // bytes a name
+	const names, atOnce, most = 20_000, 1_200, 100 // bytes a name
 	var released atomic.Int32
 	r := open(t, registry.Options{
 		MaxTopics: atOnce, TopicIdle: 20 * time.Millisecond, Journal: forgetful{}, Release: func() { released.Add(1) },
