@@ -27,7 +27,7 @@ type Config struct {
 	FsyncInterval Duration `env:"FSYNC_INTERVAL" envDefault:"100ms" help:"how often to sync with fsync=interval"`
 	History       bool     `env:"HISTORY" envDefault:"true" help:"keep a history of who held what, in data-dir or in memory"`
 	HistoryAge    Duration `env:"HISTORY_AGE" envDefault:"720h" help:"how long events are kept"`
-	HistorySize   int64    `env:"HISTORY_SIZE" envDefault:"256000000" help:"how large the history may grow, in bytes; in memory 64 MiB at most"`
+	HistorySize   int64    `env:"HISTORY_SIZE" envDefault:"256000000" help:"how large the history may grow, in bytes; in memory 16 MiB at most"`
 
 	MaxTTL      Duration `env:"MAX_TTL" envDefault:"3600s" help:"longest ttl that may be asked for"`
 	MaxWait     Duration `env:"MAX_WAIT" envDefault:"300s" help:"longest wait that may be asked for"`

@@ -110,8 +110,12 @@ func (l *loop) work() error {
 
 func (l *loop) open() error {
 	o := &l.s.opts
-	db, err := openWriter(l.ctx, o, "journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4096)",
-		"journal_size_limit(16777216)")
+	pragmas := []string{"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4096)", "journal_size_limit(16777216)"}
+	if o.Path == "" {
+		// A small page takes twice its size of the memory that SQLite is given here.
+		pragmas = []string{"page_size(65536)"}
+	}
+	db, err := openWriter(l.ctx, o, pragmas...)
 	if err != nil {
 		return err
 	}

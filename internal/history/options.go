@@ -11,7 +11,7 @@ import (
 const (
 	DefaultMaxAge      = 30 * 24 * time.Hour
 	DefaultMaxBytes    = 256 << 20 // of a file
-	DefaultMemoryBytes = 64 << 20  // of a database in memory
+	DefaultMemoryBytes = 16 << 20  // of a database in memory: some 200,000 events
 	DefaultQueueLimit  = 16384     // events; about 240 bytes each
 	DefaultLinger      = 200 * time.Millisecond
 	DefaultRetry       = 10 * time.Second

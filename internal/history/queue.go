@@ -69,11 +69,18 @@ func (q *queue) pushOne(topic string, from *lease.Event) {
 	o.token = from.Token
 }
 
-// take gives what has gathered and leaves the empty slice spare to be filled next.
+// kept is how many events a slice may have room for when few come.
+const kept = 1024
+
+// take gives what has gathered and leaves the empty slice spare to be filled next. A slice that a burst has made large
+// goes with it.
 func (q *queue) take(spare []observed) []observed {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := q.filling
+	if cap(spare) > max(kept, 4*len(taken)) {
+		spare = nil
+	}
 	q.filling = spare[:0]
 	return taken
 }
