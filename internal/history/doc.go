@@ -12,6 +12,8 @@
 //   - A database that is locked, full, read-only, damaged or gone costs its callers nothing but history. The writer
 //     logs that once, tries again by itself, and says once how many events were lost. A damaged file is set aside
 //     as history.db.corrupt (replacing an earlier one), and a new one begun.
+//   - A file that is removed or replaced while it is open is left for whatever has its name at the next turn, or for a
+//     new one. What was in it is lost, and logged.
 //   - Of the renewals of one lease within a fifth of a second, the last may stand for all.
 //   - Event ids rise in the order of writing, and are never used twice while an event lives.
 //   - Old events go a block at a time, so that retention never holds the writer up for long.

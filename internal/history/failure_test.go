@@ -312,3 +312,72 @@ func TestADirectoryThatAppearsLaterIsUsed(t *testing.T) {
 		t.Error("the failure was not logged once")
 	}
 }
+
+// Whoever removes, replaces or moves the file under a store must not leave it writing where nobody will ever read.
+func TestAFileThatIsTakenAwayIsLeft(t *testing.T) {
+	remove := func(t *testing.T, names ...string) {
+		for _, name := range names {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rename := func(t *testing.T, from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, lose := range map[string]func(t *testing.T, file string){
+		"removed with its log": func(t *testing.T, file string) { remove(t, file+"-wal", file+"-shm", file) },
+		"removed alone":        func(t *testing.T, file string) { remove(t, file) },
+		"replaced by junk": func(t *testing.T, file string) {
+			if err := os.WriteFile(file+".junk", []byte(strings.Repeat("no database", 1000)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			rename(t, file+".junk", file)
+		},
+		"replaced by a copy": func(t *testing.T, file string) {
+			other := open(t, history.Options{Path: file + ".copy"})
+			if err := other.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			rename(t, file+".copy", file)
+		},
+		"directory replaced by an empty one": func(t *testing.T, file string) {
+			dir := filepath.Dir(file)
+			rename(t, dir, dir+".away")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, "history.db")
+			o, log := fragile(file)
+			s := open(t, o)
+			s.Observe("t", []lease.Event{granted(1)})
+			flush(t, s)
+
+			lose(t, file)
+			s.Observe("t", []lease.Event{granted(2)})
+			eventually(t, "the event is written", func() bool { return s.Stats().Written == 2 && !s.Stats().Failing })
+			if n := log.count("removed or replaced"); n != 1 {
+				t.Errorf("logged %d times, want once", n)
+			}
+			if got := query(t, s, history.Query{}); len(got) != 1 || got[0].Fence != granted(2).Fence {
+				t.Errorf("the store reads %+v, want the second event alone", got)
+			}
+			if err := s.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := history.Read(t.Context(), history.Options{Path: file}, history.Query{})
+			if err != nil || len(got) != 1 {
+				t.Errorf("the next start reads %+v, %v; want the second event", got, err)
+			}
+		})
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"runtime"
 	"time"
 
@@ -32,6 +34,8 @@ type loop struct {
 	s     *Store
 	ctx   context.Context // ends when Close has run out of time
 	w     *writer         // nil while the database is not open
+	file  fs.FileInfo     // of the file that was opened last; nil before, and in memory
+	wal   fs.FileInfo     // of the log beside it
 	timer *time.Timer
 
 	taken   []observed // what was taken from the queue last
@@ -94,6 +98,9 @@ func (l *loop) turn() {
 
 // work opens the database if need be, writes everything that has gathered, and forgets what must go.
 func (l *loop) work() error {
+	if err := l.leaveLost(); err != nil {
+		return err
+	}
 	if l.w == nil {
 		if err := l.open(); err != nil {
 			return err
@@ -120,6 +127,12 @@ func (l *loop) open() error {
 		return err
 	}
 	l.w = newWriter(db)
+	if o.Path != "" {
+		if l.file, err = os.Stat(o.Path); err != nil {
+			return err
+		}
+		l.wal, _ = os.Stat(o.Path + "-wal")
+	}
 	if _, err := l.s.db(); err == nil {
 		return nil // the readers' connections are still good
 	}
@@ -129,6 +142,27 @@ func (l *loop) open() error {
 		}
 	}
 	return l.s.swapReader(db)
+}
+
+// leaveLost lets go of a file that was removed or replaced, or whose directory was: it would take all that is written
+// to it, and no start would ever read that. SQLite sees that as well, and leaves its log: over another file it would be
+// damage, so it goes.
+func (l *loop) leaveLost() error {
+	if l.file == nil {
+		return nil
+	}
+	path := l.s.opts.Path
+	if now, err := os.Stat(path); err == nil && os.SameFile(now, l.file) {
+		return nil
+	}
+	l.file = nil
+	l.log().Warn("history: the file was removed or replaced; what was in it is left behind")
+	l.closeWriter()
+	err := l.s.swapReader(nil)
+	if now, statErr := os.Stat(path + "-wal"); statErr == nil && os.SameFile(now, l.wal) {
+		err = errors.Join(err, removeIfThere(path+"-wal"), removeIfThere(path+"-shm"))
+	}
+	return err
 }
 
 // drain writes what was left by a failed attempt, then what the queue has.
@@ -196,6 +230,7 @@ func (l *loop) failed(err error) {
 
 // startOver makes room for a new file.
 func (l *loop) startOver() {
+	l.file = nil
 	err := errors.Join(l.s.swapReader(nil), setAside(l.s.opts.Path))
 	if err != nil {
 		l.log().Error("history: a damaged file could not be set aside", "err", err)
