@@ -39,12 +39,23 @@ func (s *Server) adminAddress() string {
 	return s.Addr().String()
 }
 
-// followReload reads the policy file again whenever it is asked to. A file that is wrong changes nothing.
+// followReload reads the policy file again whenever it is asked to. A file that is wrong changes nothing. Each read has a
+// goroutine of its own, since one of a pipe, or of a file system that hangs, may never return: the server must end all
+// the same, and leaves it behind then.
 func (s *Server) followReload(ctx context.Context) error {
 	for {
 		select {
 		case <-s.options.Reload:
-			s.reload()
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				s.reload()
+			}()
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return nil
+			}
 		case <-ctx.Done():
 			return nil
 		}
