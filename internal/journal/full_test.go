@@ -110,6 +110,30 @@ func TestFullDiskIsSpokenOfOnce(t *testing.T) {
 	}
 }
 
+// On a full disk a lease with a short ttl has more room set aside than any margin. That each grant of one suspends must
+// not mean that each release resumes, a thousand times a second, and wakes all topics.
+func TestFullDiskDoesNotFlap(t *testing.T) {
+	w := newWorld(t)
+	w.disk.Limit(4 << 20)
+	w.options.CompactAt = 1 << 40
+	w.open()
+	defer w.close()
+	short := acquire(10_000)
+	short.TTL = 5 * time.Second
+	p := w.topic("short")
+	if _, err := p.do(short); err != nil {
+		t.Fatal(err)
+	}
+	w.fillUp()
+	w.disk.Limit(w.disk.Used())
+	eventually(t, "grants are suspended", w.file.Suspended)
+	p.must(lease.Command{Op: lease.Release, Token: short.Token})
+	if !w.file.Suspended() {
+		t.Error("a release resumed grants at once")
+	}
+	eventually(t, "grants go on with the next look for room", func() bool { return !w.file.Suspended() })
+}
+
 // A grant that is on its way when room runs out, before anybody was told to stop, is refused if what it would need is not
 // there; what is appended beside it is not.
 func TestGrantOnItsWay(t *testing.T) {

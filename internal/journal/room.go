@@ -17,17 +17,22 @@ const (
 // need is how much room must be set aside for the leases that live.
 func (c *committer) need() int64 { return min(c.room, c.options.ReserveMax) }
 
-// scarce tells whether no grant should be made now.
-func (c *committer) scarce() bool { return c.reserved-c.size < c.need()+roomMargin }
-
-// mustSuspend tells whether grants stay suspended: no more room could be had, and what there is may be needed. Once
-// suspended, it takes more to resume, so that not every release wakes all topics.
-func (c *committer) mustSuspend() bool {
-	margin := int64(roomMargin)
+// margin is how much more than what is needed there must be. Once grants are suspended, it takes more to resume.
+func (c *committer) margin() int64 {
 	if c.status.suspended.Load() {
-		margin *= 4
+		return 4 * roomMargin
 	}
-	return c.shortage && c.reserved-c.size < c.need()+margin
+	return roomMargin
+}
+
+// scarce tells whether no grant should be made now.
+func (c *committer) scarce() bool { return c.reserved-c.size < c.need()+c.margin() }
+
+// mustSuspend tells whether grants are suspended: no more room could be had, and what there is may be needed. They stay
+// so until room was looked for again, whatever is released meanwhile: a lease with a short ttl has more room set aside
+// than any margin, so on a full disk each grant of one would suspend, and each release resume, and wake all topics.
+func (c *committer) mustSuspend() bool {
+	return c.shortage && (c.status.suspended.Load() || c.scarce())
 }
 
 // admit keeps grants out of a batch if renewing and releasing what they grant would not have the room set aside.
@@ -62,7 +67,7 @@ func (c *committer) hasRoom(bytes, granted int64) bool {
 // makeRoom sets more aside before it is needed. It comes after the answers, which need not wait for it.
 func (c *committer) makeRoom() {
 	if c.fault == nil && c.scarce() {
-		c.setAside(c.need() + roomMargin)
+		c.setAside(c.need() + c.margin())
 	}
 }
 
