@@ -381,3 +381,27 @@ func TestAFileThatIsTakenAwayIsLeft(t *testing.T) {
 		})
 	}
 }
+
+// Who empties the files in place, as a shell does that writes to them, costs what was in them and no more.
+func TestFilesThatAreCutAreBegunAnew(t *testing.T) {
+	file := path(t)
+	o, _ := fragile(file)
+	s := open(t, o)
+	s.Observe("t", []lease.Event{granted(1)})
+	flush(t, s)
+	if got := query(t, s, history.Query{}); len(got) != 1 { // readers have it open, too
+		t.Fatalf("read %d events, want 1", len(got))
+	}
+	for _, name := range []string{file, file + "-wal", file + "-shm"} {
+		if err := os.Truncate(name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 10 {
+		s.Observe("t", []lease.Event{granted(2 + n)})
+	}
+	eventually(t, "it is written again", func() bool { return s.Stats().Written == 11 && !s.Stats().Failing })
+	if got := query(t, s, history.Query{}); len(got) != 10 {
+		t.Errorf("read %d events, want 10", len(got))
+	}
+}

@@ -223,8 +223,15 @@ func (l *loop) failed(err error) {
 		return // closing a database in memory would lose it
 	}
 	l.closeWriter()
-	if damaged(err) || errors.Is(err, errSuspect) {
+	switch {
+	case damaged(err) || errors.Is(err, errSuspect):
 		l.startOver()
+	case primaryCode(err) == sqlite3.SQLITE_IOERR:
+		// The readers share the log's index in memory with the next writer. If that is what is broken, as when the files
+		// were cut, all must let go of it before it is made anew.
+		if err := l.s.swapReader(nil); err != nil {
+			l.log().Debug("history: closing", "err", err)
+		}
 	}
 }
 
