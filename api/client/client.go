@@ -2,6 +2,7 @@ package client
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -60,9 +61,13 @@ func WithUserAgent(name string) Option {
 }
 
 // WithTraceParent sends a W3C trace context with every request, so that a server that traces joins the caller's trace.
-// A program that makes spans of its own rather gives [WithHTTPClient] a transport that carries them.
+// One that no header can carry is left out, as the standard asks. A program that makes spans of its own rather gives [WithHTTPClient] a transport that carries them.
 func WithTraceParent(parent string) Option {
-	return func(s *settings) { s.client.traceParent = parent }
+	return func(s *settings) {
+		if carries(parent) {
+			s.client.traceParent = parent
+		}
+	}
 }
 
 // WithGiveUp bounds the time that [Client.Acquire] takes after its context has ended to give up its place or its
@@ -83,6 +88,9 @@ func New(url string, opts ...Option) (*Client, error) {
 		opt(&s)
 	}
 	c := s.client
+	if !carries(c.token) || !carries(c.adminToken) { // or every call would fail before it is sent, and be tried again
+		return nil, errors.New("mutex: the token has a line end or another character that no header can carry")
+	}
 	c.where = shown(url)
 	pooled, fresh := transports(s.http, dial)
 	c.pooled = &api.Client{Server: base, Client: pooled}
@@ -120,6 +128,11 @@ func shown(raw string) string {
 	}
 	u.User = nil
 	return u.String()
+}
+
+// carries says whether a header can have the value.
+func carries(value string) bool {
+	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // checkTopic keeps a name from being sent as another path.

@@ -101,6 +101,23 @@ func TestAPathBeforeTheTopicsAndAnIPv6Host(t *testing.T) {
 	}
 }
 
+// TestATokenThatNoHeaderCarries is refused at once: calls with it would be tried again for as long as the wait lasts.
+func TestATokenThatNoHeaderCarries(t *testing.T) {
+	for _, option := range []client.Option{client.WithToken("s3cret\nx"), client.WithAdminToken("s3cret\x7f")} {
+		if _, err := client.New("http://h", option); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Error(err)
+		}
+	}
+	f := newFake(func(*http.Request, int) (*http.Response, error) { return granted(60) })
+	c, err := client.New("http://h", client.WithHTTPClient(&http.Client{Transport: f}), client.WithTraceParent("00-ab\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Grant(t.Context(), "t", client.Wait(0)); err != nil || f.requests()[0].Header.Get("Traceparent") != "" {
+		t.Error(err, "or a traceparent that is none was sent")
+	}
+}
+
 // TestARedirectIsNotFollowed: it would make a GET of a POST, and its answer no grant.
 func TestARedirectIsNotFollowed(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler("https://elsewhere.example/", http.StatusMovedPermanently))

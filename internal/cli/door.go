@@ -45,12 +45,13 @@ func (d *door) verb(use, short string, least, most int, act action) *cobra.Comma
 		if err != nil {
 			return err
 		}
-		c.signals = supervise.CatchSignals(cmd.Context())
-		defer c.signals.Stop()
-		if c.service, c.where, err = d.open(c.signals.Context()); err != nil {
+		// Before the handlers are there, so that a signal ends a read of a token from a pipe that stays silent.
+		if c.service, c.where, err = d.open(cmd.Context()); err != nil {
 			return err
 		}
 		defer d.close(c.service)
+		c.signals = supervise.CatchSignals(cmd.Context())
+		defer c.signals.Stop()
 		return act(c.signals.Context(), c)
 	}
 	return cmd

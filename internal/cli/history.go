@@ -66,7 +66,7 @@ func (d *door) historyTable(events []locker.Event) error {
 	rows := make([][]string, 0, len(events))
 	for _, e := range events {
 		rows = append(rows, []string{
-			e.Time.Local().Format(time.DateTime), string(e.Kind), clean(e.Key), clean(e.Name), integer(e.Fence), clean(detail(e)),
+			e.Time.Local().Format(time.DateTime), clean(string(e.Kind)), clean(e.Key), clean(e.Name), integer(e.Fence), clean(detail(e)),
 		})
 	}
 	return table(d.Out, d.Width, head, rows)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,16 +31,16 @@ func (d *door) leaseFlags(cmd *cobra.Command) *leaseFlags {
 }
 
 // find gives the lease: from rest, what stood after the key, or from a flag, or from the environment.
-func (l *leaseFlags) find(rest []string) (locker.Token, error) {
+func (l *leaseFlags) find(ctx context.Context, rest []string) (locker.Token, error) {
 	switch {
 	case len(rest) == 1 && rest[0] == "-":
-		return l.read("-")
+		return l.read(ctx, "-")
 	case len(rest) == 1:
 		return parseLease("the argument", rest[0])
 	case l.token != "":
 		return parseLease("--"+l.d.Lease.Flag, l.token)
 	case l.file != "":
-		return l.read(l.file)
+		return l.read(ctx, l.file)
 	}
 	if v := os.Getenv(l.d.Lease.Env); v != "" {
 		return parseLease(l.d.Lease.Env, v)
@@ -55,7 +56,27 @@ func (l *leaseFlags) ways() string {
 	return ways
 }
 
-func (l *leaseFlags) read(path string) (locker.Token, error) {
+// read takes the lease from a file, or from stdin. A pipe or a terminal may keep that waiting for ever, and not every one of them
+// has deadlines; so when ctx ends the goroutine that waits is left behind, and ends with the process, which is next.
+func (l *leaseFlags) read(ctx context.Context, path string) (locker.Token, error) {
+	type result struct {
+		lease locker.Token
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		lease, err := l.readFile(path)
+		done <- result{lease, err}
+	}()
+	select {
+	case r := <-done:
+		return r.lease, r.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+func (l *leaseFlags) readFile(path string) (locker.Token, error) {
 	if path == "-" {
 		return readLease("stdin", l.d.In)
 	}

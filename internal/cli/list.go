@@ -52,7 +52,7 @@ func (d *door) listTable(all []locker.Status, now time.Time) error {
 }
 
 func listRow(s locker.Status, now time.Time) []string {
-	row := []string{clean(s.Key), string(s.State), "-", "-", "-", integer(s.Waiting), clean(s.Error)}
+	row := []string{clean(s.Key), clean(string(s.State)), "-", "-", "-", integer(s.Waiting), clean(s.Error)}
 	if len(s.Holders) == 0 {
 		return row
 	}

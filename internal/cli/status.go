@@ -52,7 +52,7 @@ func unreadable(byCode bool, err error) error {
 // describe shows a status to a person.
 func (d *door) describe(s locker.Status, now time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s", clean(s.Key), s.State)
+	fmt.Fprintf(&b, "%s  %s", clean(s.Key), clean(string(s.State)))
 	if s.Capacity > 1 {
 		fmt.Fprintf(&b, ", %d of %d permits", len(s.Holders), s.Capacity)
 	}
