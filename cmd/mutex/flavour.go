@@ -21,7 +21,7 @@ const long = `mutex takes, keeps and gives back named leases, so that of many ag
 thing at a time. A lease is not a lock: it ends by its ttl when its holder falls silent. So write its fence along
 with your data, and have the resource refuse a lower one.`
 
-const example = `  mutex run deploy:staging -- ./deploy.sh          acquire, keep alive, run, release
+const example = `  mutex run deploy:staging -- ./deploy.sh           acquire, keep alive, run, release
   mutex acquire deploy:staging --ttl 60 --wait 300  prints the grant; renew and release are up to you
   mutex status deploy:staging                       who holds it, who waits
   mutex serve                                       a server of your own, on 127.0.0.1:4185`
@@ -32,7 +32,7 @@ func flavour() cli.Flavour {
 	return cli.Flavour{
 		Program: "mutex", Noun: "topic",
 		Short: "Named leases for agents, scripts and CI jobs", Long: long, Example: example,
-		Many: true, Semaphores: true, JSONWhenPiped: true,
+		Many: true, Semaphores: true, Remote: true, JSONWhenPiped: true,
 		TTL:      defaultTTL,
 		Name:     cli.NameFlag{Flag: "name", Env: "MUTEX_NAME"},
 		Lease:    cli.LeaseFlags{Arg: true, FileFlag: "lease-file", Env: "MUTEX_LEASE"},

@@ -85,8 +85,11 @@ func TestAdministration(t *testing.T) {
 	s.mutex("status", "a:1", "--exit-code").wants(t, 0)
 	s.mutex("force-release", "a:1", "--yes", "--fence", "99").wants(t, 0)
 	s.mutex("status", "a:1", "--exit-code").wants(t, 0)
-	s.mutex("force-release", "a:1", "--yes", "--fence", "1").wants(t, 0)
+	s.mutex("force-release", "a:1", "--yes", "--fence", "1", "--reason", "why").wants(t, 0)
 	s.mutex("status", "a:1", "--exit-code").wants(t, 3)
+	if r := s.mutex("history", "a:1").wants(t, 0); !strings.Contains(r.out, `"by": "(why)"`) {
+		t.Error("a reason without a name:", r.out)
+	}
 	if r := s.mutex("prune").wants(t, 0); field(t, r.out, "remaining") == "" {
 		t.Error(r.out)
 	}
@@ -102,7 +105,7 @@ func TestTokens(t *testing.T) {
 	write(t, secret, "t0ken-1\n", 0o600)
 	write(t, open, "t0ken-1\n", 0o644)
 	s := startServer(t, "--token-file", secret)
-	s.mutex("acquire", "t").wants(t, 1, "token")
+	s.mutex("acquire", "t").wants(t, 1, "--token-file")
 	s.mutex("status", "t").wants(t, 0)
 	s.mutex("acquire", "t", "--token-file", secret).wants(t, 0)
 	s.mutex("acquire", "t2", "--token-file", open).wants(t, 1, "chmod 600")

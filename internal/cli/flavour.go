@@ -24,6 +24,8 @@ type Flavour struct {
 	Many bool
 	// Semaphores gives acquire and run the flag --capacity.
 	Semaphores bool
+	// Remote lets help speak of a server and of connections to it.
+	Remote bool
 	// JSONWhenPiped makes JSON the default when stdout is no terminal. Else only --json does.
 	JSONWhenPiped bool
 

@@ -124,17 +124,21 @@ EXAMPLES
 {{- end}}
 {{- if .HasAvailableSubCommands}}
 
-"{{.CommandPath}} help COMMAND" tells all about one.
+"{{.Root.Name}} help{{if .HasParent}} {{.Name}}{{end}} COMMAND" tells all about one.
 {{- end}}
 `
 
 // manual is what help says of a verb beyond its flags. In its texts {program}, {topic} and {TOPIC} stand for the front
-// door's own words.
+// door's own words, and {or unreachable} for nothing where there is no server.
 type manual struct{ long, exit, env, example string }
 
 // document gives a command its manual.
 func (d *door) document(cmd *cobra.Command, m manual) {
-	own := strings.NewReplacer("{program}", d.Program, "{topic}", d.Noun, "{TOPIC}", upper(d.Noun), "{LEASE}", d.Lease.Env)
+	unreachable := ""
+	if d.Remote {
+		unreachable = ", or the server cannot be reached"
+	}
+	own := strings.NewReplacer("{or unreachable}", unreachable, "{program}", d.Program, "{topic}", d.Noun, "{TOPIC}", upper(d.Noun), "{LEASE}", d.Lease.Env)
 	cmd.Long = own.Replace(m.long)
 	cmd.Example = strings.TrimRight(indent(own.Replace(m.example)), " ")
 	cmd.Annotations = map[string]string{noteExit: own.Replace(m.exit), noteEnv: own.Replace(m.env)}

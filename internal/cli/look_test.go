@@ -111,6 +111,45 @@ func TestListFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// TestHistoryKeepsItsTimesOnANarrowTerminal: the names give way, not when it happened nor what.
+func TestHistoryKeepsItsTimesOnANarrowTerminal(t *testing.T) {
+	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.Local)
+	s := &service{events: []locker.Event{{
+		Who: locker.Who{Name: strings.Repeat("n", 60)}, Time: at, Kind: locker.EventForced, Key: strings.Repeat("k", 64), By: strings.Repeat("b", 60),
+	}}}
+	r := use(s, func(f *cli.Flavour, s *cli.Streams) { onTerminals(f, s); s.Width = 80 }, "history")
+	r.wants(t, 0)
+	if !strings.Contains(r.out, "2030-01-02 03:04:05  force-released  ") {
+		t.Errorf("printed\n%s", r.out)
+	}
+	for line := range strings.Lines(r.out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// TestHelpOfADirectorySpeaksOfNoServer, nor of several keys where one is taken.
+func TestHelpOfADirectorySpeaksOfNoServer(t *testing.T) {
+	for _, verb := range []string{"acquire", "release", "status"} {
+		r := use(&service{}, flagsFirst, "help", verb)
+		for _, wrong := range []string{"server", "connection", "until it is answered", "each KEY"} {
+			if strings.Contains(r.out, wrong) {
+				t.Errorf("help %s speaks of %q:\n%s", verb, wrong, r.out)
+			}
+		}
+	}
+}
+
+// TestHelpNamesACallThatWorks for the verbs that have verbs of their own.
+func TestHelpNamesACallThatWorks(t *testing.T) {
+	use(&service{}, nil, "help", "completion").wants(t, 0)
+	if r := use(&service{}, nil, "help", "completion"); !strings.Contains(r.out, `"mutex help completion COMMAND" tells`) {
+		t.Error(r.out)
+	}
+	use(&service{}, nil, "help", "completion", "bash").wants(t, 0)
+}
+
 func TestWait(t *testing.T) {
 	use(&service{status: locker.Status{Key: "t", State: locker.Free}}, nil, "wait", "t").wants(t, 0)
 	use(&service{err: locker.ErrBroken}, nil, "wait", "t").wants(t, 1)

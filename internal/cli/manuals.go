@@ -2,10 +2,17 @@ package cli
 
 func (d *door) acquireManual() manual {
 	c := d.Codes
+	what, server := "a lease on {TOPIC}", ""
+	if d.Many {
+		what = "a lease on each {TOPIC}, all of them or none,"
+	}
+	if d.Remote {
+		server = ` Losing the connection or the server's restart costs neither the
+place in line nor the lease.`
+	}
 	return manual{
-		long: `acquire takes a lease on each {TOPIC}, all of them or none, and prints the grant. It waits in line, first come
-first served, and says who is in the way. Losing the connection or the server's restart costs neither the
-place in line nor the lease.
+		long: `acquire takes ` + what + ` and prints the grant. It waits in line, first come first served, and says who is
+in the way.` + server + `
 
 From then on the lease is yours to keep alive with renew, every third of its ttl, and to give back with release.
 "{program} run" does both by itself. Keep the lease secret; write the fence along with your data.
@@ -61,7 +68,11 @@ the work at once: another may hold the {topic}.`,
 
 func (d *door) releaseManual() manual {
 	c := d.Codes
-	return d.leaseManual(`release ends the lease; the next in line gets the {topic} in the same instant. It repeats itself until it is answered.`,
+	again := ""
+	if d.Remote {
+		again = " It repeats itself until it is answered."
+	}
+	return d.leaseManual(`release ends the lease; the next in line gets the {topic} in the same instant.`+again,
 		exits(0, "released", 1, "an error: the lease ends by its ttl", c.NotHeld, "it had ended before", c.NotHolder, "another holds the "+d.Noun, 2, "wrong usage"))
 }
 
@@ -74,7 +85,7 @@ var statusManual = manual{
 	long: `status shows who holds a {topic}, for how long, when it was last renewed, and who waits. It claims nothing. To act
 on it, acquire: looking first and acting then is a race.`,
 	exit: `Without --exit-code: 0, or 1 for an error. With it:
-` + exits(0, "held", 3, "free", 4, "expired: its holder fell silent, and the next takes over", 5, "corrupt or unreadable, or the server cannot be reached"),
+` + exits(0, "held", 3, "free", 4, "expired: its holder fell silent, and the next takes over", 5, "corrupt or unreadable{or unreachable}"),
 	example: `{program} status --exit-code deploy:staging > /dev/null
 case $? in 0) echo held ;; 3) echo free ;; esac`,
 }

@@ -28,7 +28,8 @@ func (d *door) words(format string, args ...any) {
 	fmt.Fprintf(d.Err, "%s: %s\n", d.Program, cleanLines(fmt.Sprintf(format, args...)))
 }
 
-// table writes rows under a head, in columns two spaces apart, cut to width columns: the last cell gives way.
+// table writes rows under a head, in columns two spaces apart, cut to width columns: the widest give way, but never those that
+// are firm.
 func table(w io.Writer, width int, head []string, rows [][]string) error {
 	if width <= 0 {
 		width = 100
@@ -39,7 +40,7 @@ func table(w io.Writer, width int, head []string, rows [][]string) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	shrink(widths, width)
+	shrink(head, widths, width)
 	var b strings.Builder
 	for _, row := range append([][]string{head}, rows...) {
 		line := ""
@@ -53,17 +54,20 @@ func table(w io.Writer, width int, head []string, rows [][]string) error {
 	return err
 }
 
-// shrink takes from the widest column, time and again, until all fit.
-func shrink(widths []int, width int) {
+// firm are the heads of columns that say nothing when they are cut.
+var firm = map[string]bool{"TIME": true, "EVENT": true}
+
+// shrink takes from the widest column that is not firm, time and again, until all fit.
+func shrink(head []string, widths []int, width int) {
 	for {
-		sum, widest := 2*(len(widths)-1), 0
+		sum, widest := 2*(len(widths)-1), -1
 		for i, w := range widths {
 			sum += w
-			if w >= widths[widest] {
+			if !firm[head[i]] && (widest < 0 || w >= widths[widest]) {
 				widest = i
 			}
 		}
-		if sum <= width || widths[widest] <= 8 {
+		if sum <= width || widest < 0 || widths[widest] <= 8 {
 			return
 		}
 		widths[widest]--

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/lease"
@@ -115,7 +116,7 @@ func (s *Server) ForceRelease(w http.ResponseWriter, r *http.Request, topic api.
 	fence := bad.fence(p.Fence)
 	by := bad.text("X-Name", p.XName, "name", p.Name, lease.MaxNameLength)
 	if reason := bad.text("X-Reason", p.XReason, "reason", p.Reason, lease.MaxReasonLength); reason != "" {
-		by += " (" + reason + ")"
+		by = strings.TrimSpace(by + " (" + reason + ")") // who did it may be left out
 	}
 	if err := bad.err(); err != nil {
 		s.fail(w, r, err)
