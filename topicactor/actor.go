@@ -18,7 +18,7 @@ const (
 // Journal makes events safe. Implementations serve many actors at once; one actor calls it from its own goroutine.
 type Journal interface {
 	// Append returns when the durable ones among the events are safe. It must not keep the slice. On an error the
-	// actor shows nothing of the events, and goes back to what Recall gives.
+	// actor shows nothing of the events, and goes back to what Recall gives; lease.ErrSuspended says that none was stored.
 	Append(topic lease.Topic, events []lease.Event) error
 	// Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now.
 	Recall(topic lease.Topic, now time.Time) []lease.Event

@@ -1,6 +1,7 @@
 package topicactor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,12 +44,16 @@ func (o *outgoing) durable() bool {
 	return false
 }
 
-// store makes the turn's events safe.
+// store makes the turn's events safe. A journal that has no room for a grant says so before it writes anything, which is
+// no failure of storage.
 func (t *topic) store(now time.Time, out *outgoing) error {
 	if !out.durable() {
 		return nil
 	}
-	if err := t.config.Journal.Append(t.topic, out.events); err != nil {
+	switch err := t.config.Journal.Append(t.topic, out.events); {
+	case errors.Is(err, lease.ErrSuspended):
+		return err
+	case err != nil:
 		return fmt.Errorf("%w: %w", lease.ErrStorage, err)
 	}
 	out.stored = time.Since(now)

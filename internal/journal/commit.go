@@ -6,6 +6,7 @@ import (
 
 	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/journal/record"
+	"legible.sh/mutex/internal/lease"
 )
 
 // commitWaiting makes all that is queued safe, and lets its appenders go on.
@@ -24,7 +25,8 @@ func (c *committer) commitWaiting() {
 		c.store(admitted)
 	}
 	for _, r := range refused {
-		r.answer(fmt.Errorf("%w: %w", ErrStorage, errNoRoom))
+		c.refused = true
+		r.answer(fmt.Errorf("%w: %w", lease.ErrSuspended, errNoRoom)) // nothing of it was written: no ErrStorage
 	}
 	clear(batch)
 	c.spare = batch

@@ -46,6 +46,7 @@ type committer struct {
 
 	reserved int64 // up to here writing cannot fail for want of space
 	shortage bool  // there was no more room to set aside
+	refused  bool  // a grant, for want of room, since that was last looked for
 	warned   bool  // that was said, and there has been no room since
 	room     int64 // what all leases need set aside
 	content  int64 // what a compact file would be
@@ -157,7 +158,7 @@ func (c *committer) tryAgain() {
 		return
 	}
 	if c.shortage {
-		c.shortage = false
+		c.shortage, c.refused = false, false
 		c.makeRoom()
 	}
 }

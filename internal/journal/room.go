@@ -30,9 +30,10 @@ func (c *committer) scarce() bool { return c.reserved-c.size < c.need()+c.margin
 
 // mustSuspend tells whether grants are suspended: no more room could be had, and what there is may be needed. They stay
 // so until room was looked for again, whatever is released meanwhile: a lease with a short ttl has more room set aside
-// than any margin, so on a full disk each grant of one would suspend, and each release resume, and wake all topics.
+// than any margin, so on a full disk each grant of one would suspend, and each release resume, and wake all topics. A grant
+// that was refused suspends too: it was made in one turn with a release, which can go on only once nobody is granted.
 func (c *committer) mustSuspend() bool {
-	return c.shortage && (c.status.suspended.Load() || c.scarce())
+	return c.shortage && (c.status.suspended.Load() || c.refused || c.scarce())
 }
 
 // admit keeps grants out of a batch if renewing and releasing what they grant would not have the room set aside.
