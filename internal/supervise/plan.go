@@ -58,7 +58,7 @@ func (p *plan) stopAt() Instant {
 func (p *plan) margin() time.Duration { return min(max(p.ttl/10, minMargin), p.ttl/2) }
 
 // killBy is when to kill what has not ended by itself: just before the deadline, since that takes a moment too.
-func (p *plan) killBy() Instant { return p.deadline().Add(-min(p.margin()/5, maxKilling)) }
+func (p *plan) killBy() Instant { return p.deadline().Add(-min(p.margin()/2, maxKilling)) }
 
 func (p *plan) lost(now Instant) bool { return now >= p.stopAt() }
 func (p *plan) due(now Instant) bool  { return now >= p.next }

@@ -24,7 +24,7 @@ func TestTheMargin(t *testing.T) {
 		{100 * time.Millisecond, 50 * time.Millisecond}, // half of what is too short for it
 	} {
 		p := planOf(c.ttl)
-		if early := p.deadline().Sub(p.killBy()); early != min(c.margin/5, 500*time.Millisecond) {
+		if early := p.deadline().Sub(p.killBy()); early != min(c.margin/2, 500*time.Millisecond) {
 			t.Errorf("ttl %v: killed %v before the deadline", c.ttl, early)
 		}
 		if got := p.deadline().Sub(p.stopAt()); got != c.margin {
