@@ -21,9 +21,9 @@ func (t *target) agents() *cobra.Command {
 		Long: `mcp speaks the Model Context Protocol on stdin and stdout, for an agent that starts it, and HTTP to the server that
 --url or MUTEX_URL names. Its tools take, confirm and give back leases, and look.
 
-A lease that the agent takes is kept alive for as long as this process runs, and given back when stdin ends or it is
-asked to stop. If it is killed, its leases end by their ttl. A server has the same at /-/mcp, over HTTP.`,
-		Annotations: map[string]string{cli.NoteExit: `0       stdin has ended, or it was asked to stop
+A lease that the agent takes is kept alive for as long as this process runs, and given back when stdin ends, when
+nobody reads stdout any more, or when it is asked to stop. If it is killed, its leases end by their ttl. A server has the same at /-/mcp, over HTTP.`,
+		Annotations: map[string]string{cli.NoteExit: `0       stdin has ended, nobody reads stdout, or it was asked to stop
 1       an error
 2       wrong usage`},
 		Example: `  claude mcp add mutex --env MUTEX_URL=https://mutex.example -- mutex mcp`,
@@ -34,7 +34,8 @@ asked to stop. If it is killed, its leases end by their ttl. A server has the sa
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 			defer stop()
-			host, _ := os.Hostname() // shown to people only; unknown is empty
+			signal.Ignore(syscall.SIGPIPE) // a write to an agent that is gone fails, and what it held is given back
+			host, _ := os.Hostname()       // shown to people only; unknown is empty
 			return mcpserver.New(mcpserver.Options{
 				Dial:    func(http.Header) (*client.Client, error) { return c, nil },
 				Version: cli.Version(), Host: host, PID: os.Getpid(),

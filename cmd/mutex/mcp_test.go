@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -47,6 +50,43 @@ func TestMCPGivesBackWhatTheAgentHeld(t *testing.T) {
 	_, _, signal = agent(t, s, "killed", 2)
 	signal(syscall.SIGKILL)
 	eventually(t, "it was killed, and its ttl passed", free("killed"))
+}
+
+// TestMCPGivesBackWhereNobodyReads: an agent that dies may leave its end of stdin to a child, and stdin then never ends.
+func TestMCPGivesBackWhereNobodyReads(t *testing.T) {
+	s := startServer(t)
+	cmd := mutex(t, s.vars(), "mcp")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(id int, method, params string) {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)
+	}
+	answers := bufio.NewScanner(out)
+	ask(1, "initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"a","version":"1"}}`)
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	ask(2, "tools/call", `{"name":"acquire","arguments":{"topic":"deaf","ttl":3600}}`)
+	for answers.Scan() && !strings.Contains(answers.Text(), `"id":2`) {
+	}
+	if state, _ := s.status("deaf"); state != "held" {
+		t.Fatal(state)
+	}
+	out.Close()
+	ask(3, "tools/list", "{}")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if state, _ := s.status("deaf"); state != "free" {
+		t.Error(state)
+	}
 }
 
 func TestMCPNeedsAServer(t *testing.T) {
