@@ -75,6 +75,7 @@ func TestStatusForAProgram(t *testing.T) {
 func TestStatusExitCode(t *testing.T) {
 	for state, code := range map[locker.State]int{
 		locker.Held: 0, locker.Free: 3, locker.Expired: 4, locker.Corrupt: 5, locker.Unreadable: 5,
+		"": 5, "new": 5, // as from somebody else's server, or a later one
 	} {
 		s := &service{status: locker.Status{Key: "t", State: state}}
 		r := use(s, nil, "status", "t", "--exit-code")

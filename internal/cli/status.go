@@ -30,7 +30,11 @@ func (d *door) status() *cobra.Command {
 		} else {
 			err = d.describe(s, time.Now())
 		}
-		if code := stateCodes[s.State]; err == nil && byCode && code != codeOK {
+		code, known := stateCodes[s.State]
+		if !known { // no zero value: that is held
+			code = stateCodes[locker.Unreadable]
+		}
+		if err == nil && byCode && code != codeOK {
 			return &exit{code: code}
 		}
 		return err
