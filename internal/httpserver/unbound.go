@@ -66,7 +66,7 @@ func unknownParam(name string, known []string) string {
 		return "no query parameter here"
 	}
 	if near := nearest(name, known); near != "" {
-		return fmt.Sprintf("%s? (there are: %s)", near, strings.Join(known, ", "))
+		return fmt.Sprintf("%s (there are: %s)", near, strings.Join(known, ", "))
 	}
 	return "one of: " + strings.Join(known, ", ")
 }
