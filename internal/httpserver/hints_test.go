@@ -39,6 +39,20 @@ func TestHintsSayWhatToSendInstead(t *testing.T) {
 	}
 }
 
+// TestOnlyReleaseOffersToGiveUp: a key in place of the lease means something to DELETE alone.
+func TestOnlyReleaseOffersToGiveUp(t *testing.T) {
+	s := start(t, nil)
+	for _, c := range []struct{ method, path, want string }{
+		{"GET", "/gpu/-", "because the path has - for it"},
+		{"POST", "/gpu/-/renew", "because the path has - for it"},
+		{"DELETE", "/gpu/-", "because the path has - for it; or, to give up, an Idempotency-Key"},
+	} {
+		if a := s.call(t, c.method, c.path); a.status != 400 || !strings.HasSuffix(a.str("error"), c.want) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, a.status, a.text)
+		}
+	}
+}
+
 // TestAnOrdinaryTokenIsAskedForAsSuch: where any known token will do, the admin's is not asked for.
 func TestAnOrdinaryTokenIsAskedForAsSuch(t *testing.T) {
 	s := start(t, func(_ *httpserver.Options, _ *registry.Options, p *policy.Options) { p.Tokens = []string{"known"} })

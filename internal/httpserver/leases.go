@@ -13,7 +13,7 @@ import (
 func (s *Server) Renew(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.RenewParams) {
 	name, answer := s.do(w, r, topic, policy.Acquire, func(bad *problems, limits policy.Limits) lease.Command {
 		return lease.Command{
-			Op: lease.Renew, TTL: bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, 0), Token: bad.lease(l, p.XLease),
+			Op: lease.Renew, TTL: bad.duration("ttl", p.TTL, minTTL, limits.MaxTTL, 0), Token: bad.lease(l, p.XLease, ""),
 		}
 	})
 	if answer == nil {
@@ -36,7 +36,7 @@ func (s *Server) Renew(w http.ResponseWriter, r *http.Request, topic api.Topic, 
 // CheckLease says whether a lease lives, and changes nothing.
 func (s *Server) CheckLease(w http.ResponseWriter, r *http.Request, topic api.Topic, l api.Lease, p api.CheckLeaseParams) {
 	name, answer := s.do(w, r, topic, policy.Read, func(bad *problems, _ policy.Limits) lease.Command {
-		return lease.Command{Op: lease.Check, Token: bad.lease(l, p.XLease)}
+		return lease.Command{Op: lease.Check, Token: bad.lease(l, p.XLease, "")}
 	})
 	if answer == nil {
 		return
@@ -54,7 +54,7 @@ func (s *Server) Release(w http.ResponseWriter, r *http.Request, topic api.Topic
 		if l == "-" && p.XLease == nil && p.IdempotencyKey != nil {
 			return lease.Command{Op: lease.GiveUp, Key: key}
 		}
-		return lease.Command{Op: lease.Release, Token: bad.lease(l, p.XLease)}
+		return lease.Command{Op: lease.Release, Token: bad.lease(l, p.XLease, "; or, to give up, an Idempotency-Key")}
 	})
 	if answer == nil {
 		return

@@ -86,11 +86,12 @@ func (p *problems) key(sent *string) lease.Key {
 	return lease.KeyOf(k)
 }
 
-// lease reads the lease from the path, or from the header where the path has "-".
-func (p *problems) lease(path string, header *string) lease.Token {
+// lease reads the lease from the path, or from the header where the path has "-". instead names what else the operation
+// would take, for whoever sent neither.
+func (p *problems) lease(path string, header *string, instead string) lease.Token {
 	const expected = "32 lower-case hex digits: the lease from your grant"
 	if path == "-" && header == nil {
-		p.add(api.ParameterInHeader, "X-Lease", "", expected+", because the path has - for it; or, to give up, an Idempotency-Key")
+		p.add(api.ParameterInHeader, "X-Lease", "", expected+", because the path has - for it"+instead)
 		return lease.Token{}
 	}
 	if header != nil {
