@@ -184,6 +184,25 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestACommandWithoutDashesIsToldWhereItStands, in a line to copy, whatever the front door's kind.
+func TestACommandWithoutDashesIsToldWhereItStands(t *testing.T) {
+	for _, c := range []struct {
+		flavour func(*cli.Flavour, *cli.Streams)
+		args    []string
+		says    string
+	}{
+		{nil, []string{"run", "t", "echo", "it's me"}, `behind --: mutex run t -- echo 'it'\''s me'` + "\n"},
+		{nil, []string{"run", "t", "--ttl", "5", "echo"}, "behind --: mutex run t [flags] -- echo\n"},
+		{nil, []string{"run", "t"}, "behind --. Usage: mutex run TOPIC... [flags] -- COMMAND...\n"},
+		{nil, []string{"run", "t", "echo", "--"}, "behind --. Usage: "},
+		{flagsFirst, []string{"run", "k", "echo", "-n", "hi"}, "behind --: agentmutex run k -- echo -n hi\n"},
+		{flagsFirst, []string{"run", "k", "--ttl", "5", "echo"}, "--ttl stands after the key"},
+		{flagsFirst, []string{"run", "k", "j", "--", "echo"}, "too many arguments: j"},
+	} {
+		use(&service{}, c.flavour, c.args...).wants(t, 2, c.says)
+	}
+}
+
 func TestFlagsAnywhereOrFirst(t *testing.T) {
 	s := &service{}
 	use(s, nil, "acquire", "t", "--ttl", "5").wants(t, 0)

@@ -70,8 +70,11 @@ func (d *door) close(service locker.Locker) {
 func (d *door) arguments(cmd *cobra.Command, args []string, least, most int) (c call, err error) {
 	c.keys, c.command = d.split(cmd, args)
 	takesCommand := cmd.Name() == "run"
+	bare := takesCommand && c.command == nil && len(c.keys) > 1 // no "--" at all
 	late := slices.IndexFunc(c.keys, func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	switch {
+	case bare && !(d.FlagsFirst && late == 1):
+		return c, usagef("which command? It stands behind --: %s", d.withDash(cmd, c.keys))
 	case d.FlagsFirst && late >= 0:
 		return c, usagef("%s stands after the %s; flags stand before it. Usage: %s", c.keys[late], d.Noun, cmd.UseLine())
 	case len(c.keys) < least:
@@ -81,9 +84,23 @@ func (d *door) arguments(cmd *cobra.Command, args []string, least, most int) (c 
 	case len(c.command) > 0 && !takesCommand:
 		return c, usagef("%s takes no command. Usage: %s", cmd.Name(), cmd.UseLine())
 	case len(c.command) == 0 && takesCommand:
-		return c, usagef("which command? Usage: %s", cmd.UseLine())
+		return c, usagef("which command? It stands behind --. Usage: %s", cmd.UseLine())
 	}
 	return c, nil
+}
+
+// withDash is what was most likely meant by a line that has no "--": one key, and the rest a command. Flags are not
+// repeated, since a token may be among them.
+func (d *door) withDash(cmd *cobra.Command, args []string) string {
+	line := cmd.Name() + " " + shellWord(args[0])
+	if cmd.Flags().NFlag() > 0 {
+		line = d.use(cmd.Name(), shellWord(args[0]))
+	}
+	line = d.Program + " " + line + " --"
+	for _, arg := range args[1:] {
+		line += " " + shellWord(arg)
+	}
+	return line
 }
 
 // split parts the arguments at "--". Where flags come first, the parser stopped at the first argument and left the

@@ -55,6 +55,17 @@ func cleanJSON(text []byte) []byte {
 	return b.Bytes()
 }
 
+// shellWord quotes an argument that a POSIX shell would not take as it is.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_@%+=:,./-", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // fit cuts a cell to n columns, counting a character as one.
 func fit(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
