@@ -150,6 +150,37 @@ mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line (41s left)
 	}
 }
 
+// TestALongTopicLeavesRoomOnTheTerminal for the place in line and the holder.
+func TestALongTopicLeavesRoomOnTheTerminal(t *testing.T) {
+	topic := strings.Repeat("long", 14) + "x"
+	for _, c := range []struct {
+		columns  int
+		position int
+		holder   string
+		want     string
+	}{
+		{0, 1, "worker-3", "mutex: next in line for longlonglonglonglonglongl…, held by worker-3 (41s left)"},
+		{80, 12, "worker-3", "mutex: number 12 in line for longlonglonglonglong…, held by worker-3 (41s left)"},
+		{80, 1, strings.Repeat("w", 128), "mutex: next in line for longlonglonglong…, held by wwwwwwwwwwwwwwww… (41s left)"},
+		{40, 1, "worker-3", "mutex: next in line for l…, held by wo…"},
+		{120, 0, "worker-3", "mutex: waiting for " + topic + ", held by worker-3 (41s left), "},
+		{120, 2, "", "mutex: number 2 in line for " + topic + " (41s left), "},
+	} {
+		s := &service{acquire: func(_ context.Context, key string, r locker.Request) (locker.Grant, error) {
+			p := locker.Progress{Position: c.position, RetryAfter: 41 * time.Second}
+			if c.holder != "" {
+				p.Holders = []string{c.holder}
+			}
+			r.Progress(p)
+			return granted(key, r), nil
+		}}
+		r := use(s, func(f *cli.Flavour, s *cli.Streams) { onTerminals(f, s); s.ErrWidth = c.columns }, "acquire", topic)
+		if drawn := strings.Split(r.err, "\r\x1b[K")[1]; !strings.HasPrefix(drawn, c.want) || c.columns < 120 && drawn != c.want {
+			t.Errorf("%d columns:\n%s\n%s", c.columns, drawn, c.want)
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		args string

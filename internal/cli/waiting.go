@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"legible.sh/mutex/internal/locker"
 )
@@ -42,13 +43,13 @@ func (w *waiting) tell(p locker.Progress) {
 		w.say(fmt.Sprintf("%v; trying again", p.Trouble), "")
 		return
 	}
+	if w.d.ErrTTY {
+		w.draw(w.oneLine(p))
+		return
+	}
 	who := "waiting for " + w.key
 	if len(p.Holders) > 0 {
 		who += ", held by " + list(p.Holders)
-	}
-	if w.d.ErrTTY {
-		w.draw(fmt.Sprintf("%s: %s%s%s, %s so far", w.d.Program, who, left(p), line(p), brief(time.Since(w.start))))
-		return
 	}
 	w.say(who+line(p), left(p))
 }
@@ -62,9 +63,40 @@ func (w *waiting) say(text, figures string) {
 	}
 }
 
+// oneLine says how the wait goes in what a terminal has room for. First the time spent gives way, on a narrow one the
+// time left too; then the names are shortened, a long one for the sake of the other.
+func (w *waiting) oneLine(p locker.Progress) string {
+	head, held, key, holders := "waiting for ", "", clean(w.key), clean(list(p.Holders))
+	if at := line(p); at != "" {
+		head = strings.TrimPrefix(at, ", ") + " for "
+	}
+	if holders != "" {
+		held = ", held by "
+	}
+	head, end := w.d.Program+": "+head, left(p)
+	sofar := ", " + brief(time.Since(w.start)) + " so far"
+	room := w.columns() - utf8.RuneCountInString(head+held+end)
+	long, other := utf8.RuneCountInString(key), utf8.RuneCountInString(holders)
+	switch {
+	case long+other+len(sofar) <= room:
+		end += sofar
+	case long+other > room && room < 20:
+		room, end = room+len(end), ""
+	}
+	return head + fit(key, max(room-other, room/2)) + held + fit(holders, max(room-long, room-room/2)) + end
+}
+
+// columns is how long a line may be: one that fills the last column may wrap.
+func (w *waiting) columns() int {
+	if w.d.ErrWidth <= 0 {
+		return 79
+	}
+	return w.d.ErrWidth - 1
+}
+
 // draw writes over the line on the terminal.
 func (w *waiting) draw(text string) {
-	fmt.Fprintf(w.d.Err, "\r\x1b[K%s", fit(clean(text), max(w.d.ErrWidth, 80)-1))
+	fmt.Fprintf(w.d.Err, "\r\x1b[K%s", fit(text, w.columns()))
 	w.drawn = true
 }
 
