@@ -49,6 +49,20 @@ func TestFlagsWinOverVariables(t *testing.T) {
 	}
 }
 
+// TestABooleanFlagIsShownAndReadAsOne: alone it is true, and = gives it another value.
+func TestABooleanFlagIsShownAndReadAsOne(t *testing.T) {
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	config.Register(flags)
+	if help := flags.FlagUsages(); !strings.Contains(help, "--history   ") || !strings.Contains(help, "[MUTEX_HISTORY] (default true)\n") {
+		t.Error(help)
+	}
+	for arg, want := range map[string]bool{"--history": true, "--history=true": true, "--history=1": true, "--history=false": false, "--history=0": false} {
+		if c, err := load(t, map[string]string{"MUTEX_HISTORY": "false"}, arg); err != nil || c.History != want {
+			t.Errorf("%s: %v %v", arg, c.History, err)
+		}
+	}
+}
+
 // TestBadValuesAreNamedAsTheUserNamedThem covers each kind of value, by flag and by variable.
 func TestBadValuesAreNamedAsTheUserNamedThem(t *testing.T) {
 	cases := []struct {

@@ -22,12 +22,22 @@ const Prefix = "MUTEX_"
 func Register(flags *pflag.FlagSet) {
 	for f := range settings() {
 		help := fmt.Sprintf("%s [%s]", f.Tag.Get("help"), variable(f))
-		flags.String(flagName(f), f.Tag.Get("envDefault"), help)
 		if f.Type.Kind() == reflect.Bool {
+			text := boolText(f.Tag.Get("envDefault"))
+			flags.Var(&text, flagName(f), help)
 			flags.Lookup(flagName(f)).NoOptDefVal = "true"
+			continue
 		}
+		flags.String(flagName(f), f.Tag.Get("envDefault"), help)
 	}
 }
+
+// boolText holds the text of a flag that help shows as a boolean.
+type boolText string
+
+func (b *boolText) String() string     { return string(*b) }
+func (b *boolText) Set(s string) error { *b = boolText(s); return nil }
+func (*boolText) Type() string         { return "bool" }
 
 // Load reads the settings: from flags that were given, else from environ, else the defaults. Its errors name the flag or
 // the variable, and what it takes.
