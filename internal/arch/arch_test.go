@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"internal/remote":     {"api", "api/client", "internal/locker"},
 	"internal/dirstore":   {"internal/lease", "internal/history", "internal/locker"},
 	"internal/cli":        {"internal/locker", "internal/supervise"},
-	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/private", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence", "internal/teach", "internal/mcpserver", "api/client"},
+	"cmd/*":               {"internal/app", "internal/cli", "internal/config", "internal/journal", "internal/locker", "internal/policy", "internal/private", "internal/remote", "internal/dirstore", "internal/bench", "internal/supervise", "internal/fence", "internal/teach", "internal/mcpserver", "api", "api/client"},
 }
 
 // onlyIn says which packages may use a third party's library.
