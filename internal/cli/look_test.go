@@ -162,6 +162,11 @@ func TestWait(t *testing.T) {
 	if r.wants(t, 11, "no lease has ended within"); r.out != "" {
 		t.Error(r.out)
 	}
+	silent := &service{wait: func(ctx context.Context) error {
+		<-ctx.Done()
+		return &locker.UnreachableError{Where: "http://there", Err: ctx.Err()}
+	}}
+	use(silent, nil, "wait", "t", "--timeout", "0.02").wants(t, 1, "no answer from http://there")
 }
 
 func TestHistory(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"legible.sh/mutex/internal/locker"
 )
 
 var errWaitTimeout = errors.New("the wait timed out")
@@ -20,7 +22,7 @@ func (d *door) wait() *cobra.Command {
 			defer cancel()
 		}
 		s, err := c.service.Wait(ctx, c.keys[0])
-		if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) {
+		if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, locker.ErrUnreachable) {
 			return &exit{codeWaitTimeout, fmt.Errorf("%s: no lease has ended within %s", c.keys[0], brief(timeout.D()))}
 		}
 		if err != nil {

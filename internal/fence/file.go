@@ -85,10 +85,17 @@ const maxFile = 64
 
 // Read gives the fence in the file at path, 0 if there is none, without locking it: it is whole at any time.
 func Read(path string) (int64, error) {
-	file, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() { // a pipe would keep us waiting for its writer
+		return 0, fmt.Errorf("%s is no regular file: name one that may hold a number", path)
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}

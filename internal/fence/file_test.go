@@ -46,6 +46,12 @@ func TestALowerFenceIsRefusedForGood(t *testing.T) {
 	}
 }
 
+func TestADirectoryIsNoFence(t *testing.T) {
+	if _, err := fence.Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestARefusalSaysWhoseItIsNow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.fence")
 	if err := admit(t, path, 42); err != nil {

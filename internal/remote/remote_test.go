@@ -152,3 +152,14 @@ func TestWait(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingForAServerThatSaysNothing: that no lease has ended is not known then.
+func TestWaitingForAServerThatSaysNothing(t *testing.T) {
+	r := open(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := r.Wait(ctx, "t")
+	if !errors.Is(err, locker.ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+}

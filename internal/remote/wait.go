@@ -19,6 +19,9 @@ func (r *Remote) Wait(ctx context.Context, topic string) (locker.Status, error) 
 	start, heard := time.Now(), false
 	var seen *api.TopicStatus
 	for e, err := range r.c.Watch(ctx, topic) {
+		if err != nil && ctx.Err() != nil {
+			break
+		}
 		switch {
 		case errors.Is(err, client.ErrUnreachable) && (heard || time.Since(start) < patience):
 			continue
@@ -37,6 +40,9 @@ func (r *Remote) Wait(ctx context.Context, topic string) (locker.Status, error) 
 			return status(e.Status), nil
 		}
 		seen = e.Status
+	}
+	if !heard && errors.Is(ctx.Err(), context.DeadlineExceeded) { // nothing is known, not even that no lease has ended
+		return locker.Status{}, &locker.UnreachableError{Where: r.c.URL(), Err: context.Cause(ctx)}
 	}
 	return locker.Status{}, context.Cause(ctx)
 }
