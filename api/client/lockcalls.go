@@ -86,6 +86,9 @@ func (c *Client) Status(ctx context.Context, topic string) (*api.TopicStatus, er
 		v, _, err := call[api.TopicStatus](ctx, c, user, func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 			return a.GetTopic(ctx, topic, edit)
 		})
+		if err == nil && v.State == "" {
+			return nil, &UnreachableError{URL: c.where, Status: http.StatusOK, Err: errors.New("the answer is no status: is this a mutex server?")}
+		}
 		return v, err
 	})
 }

@@ -131,6 +131,22 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
+// TestAnotherServersAnswer: JSON of somebody else is not a topic that is neither free nor held.
+func TestAnotherServersAnswer(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer s.Close()
+	c, err := client.New(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := c.Status(t.Context(), "t"); err == nil || !strings.Contains(err.Error(), "is this a mutex server?") {
+		t.Error(v, err)
+	}
+}
+
 func TestNoErrorShowsCredentials(t *testing.T) {
 	c, err := client.New("http://user:s3cret@127.0.0.1:1", client.WithToken("s3cret"))
 	if err != nil {
