@@ -214,7 +214,7 @@ var asks = map[string]func(*testing.T) string{
 	"BadParam":     func(t *testing.T) string { return fresh(t).ask("POST", staging+"?wait=5m&ttl=86400") },
 	"UnknownParam": func(t *testing.T) string { return fresh(t).ask("POST", staging+"/force-release?dryrun=true", admin...) },
 	"BadLease":     func(t *testing.T) string { return fresh(t).ask("GET", staging+"/not-a-lease") },
-	"NoLease":      func(t *testing.T) string { return fresh(t).ask("DELETE", staging+"/-") },
+	"NoLease":      func(t *testing.T) string { return fresh(t).ask("POST", staging+"/-/renew") },
 	"Unauthorized": func(t *testing.T) string { return fresh(t, "--token", "secret").ask("POST", staging) },
 	"AdminNeeded":  func(t *testing.T) string { return fresh(t).ask("GET", "/-/topics") },
 	"Forbidden":    forbidden,
