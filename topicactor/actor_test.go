@@ -271,6 +271,21 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 	})
 }
 
+// A journal that has no room for a grant wrote nothing: who asked is not told that the outcome is unknown.
+func TestNoRoomForAGrantIsNoFailureOfStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{fail: fmt.Errorf("%w: no room", lease.ErrSuspended)}
+		a := start(t, j)
+		if _, err := do(t, a, acquire(1, 0)); !errors.Is(err, lease.ErrSuspended) || errors.Is(err, lease.ErrStorage) {
+			t.Fatalf("acquire: %v", err)
+		}
+		j.set(func(j *journal) { j.fail = nil })
+		if g := must(t, a, acquire(2, 0)); g.Lease.Fence != 1 {
+			t.Fatalf("fence %d", g.Lease.Fence)
+		}
+	})
+}
+
 // A lease that is over and cannot be ended, since the disk fails, is tried now and then, and at once when poked.
 func TestOverdueLeaseDoesNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -71,7 +71,8 @@ func unknownParam(name string, known []string) string {
 	return "one of: " + strings.Join(known, ", ")
 }
 
-// nearest finds what a misspelt name was meant to be: the same letters in another order, or all but one in place.
+// nearest finds what a misspelt name was meant to be: one of the same letters, in whatever order and however often
+// each, or the beginning of a name, or one with an end too many.
 func nearest(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) || sameLetters(k, name) || strings.HasPrefix(k, name) || strings.HasPrefix(name, k) {

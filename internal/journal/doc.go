@@ -23,8 +23,8 @@
 //   - A file that was removed, replaced or cut under the server is noticed before the next record is written, or within a
 //     second, and a new one, made from the fold, takes its place.
 //   - Before there is a chance that a renewal or a release finds the disk full, [File.Suspended] says so. Grants that are
-//     on their way then are refused, if what they would need later has no room; renewals and releases use the room that
-//     was set aside for them.
+//     on their way then are refused with lease.ErrSuspended, if what they would need later has no room; renewals and
+//     releases use the room that was set aside for them.
 //   - A compaction does not stop commits, but for the moment of its end.
 //
 // # What callers may not assume

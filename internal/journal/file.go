@@ -22,9 +22,10 @@ type File struct {
 	ended     error // of the committer; read after done
 }
 
-// Append makes the durable ones among a topic's events safe, in order, and returns then. On an error, which is an
-// [ErrStorage], nothing of them may be shown: the state they came from is to be dropped and built again from
-// [File.Recall]. The slice is not kept. One topic must not call it twice at once.
+// Append makes the durable ones among a topic's events safe, in order, and returns then. On an error nothing of
+// them may be shown: the state they came from is to be dropped and built again from [File.Recall]. It is an [ErrStorage],
+// or [lease.ErrSuspended] where there is no room for a grant among them, and then none of them was written. The slice is not
+// kept. One topic must not call it twice at once.
 func (f *File) Append(topic lease.Topic, events []lease.Event) error {
 	r := f.queue.request()
 	defer f.queue.free(r)

@@ -59,7 +59,7 @@ func (c *committer) replace() error {
 func (c *committer) swap(d *draft) {
 	c.closeFile()
 	c.file, c.size, c.safe = d.file, d.size, true
-	c.reserved, c.shortage = d.size, false
+	c.reserved, c.shortage, c.refused = d.size, false, false
 	c.failedAt = 0
 	c.learn()
 	c.shared.with(func(f *fold) { c.room, c.content = f.room, f.content })
