@@ -14,12 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/supervise"
+	"legible.sh/mutex/internal/testlog"
 )
 
 // TestMain makes this test's binary stand for mutex where a test starts it as such.
@@ -101,25 +101,7 @@ type server struct {
 	env  []string
 	url  string
 	cmd  *exec.Cmd
-	log  *syncBuffer
-}
-
-// syncBuffer is written by a process's copier and read by the test.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	log  *testlog.Buffer
 }
 
 // startServer starts a server on a port that was free a moment ago, so that it can be started there again.
@@ -132,7 +114,7 @@ func startServer(t testing.TB, args ...string) *server {
 	address := l.Addr().String()
 	l.Close()
 	s := &server{
-		t: t, url: "http://" + address, log: &syncBuffer{}, env: []string{"MUTEX_ADMIN_TOKEN=" + adminToken},
+		t: t, url: "http://" + address, log: &testlog.Buffer{}, env: []string{"MUTEX_ADMIN_TOKEN=" + adminToken},
 		args: append([]string{"serve", "--listen", address, "--log-level", "info"}, args...),
 	}
 	s.start()
@@ -236,7 +218,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 // begin starts a command in the background. end waits for it.
 func begin(t testing.TB, cmd *exec.Cmd) (end func() result) {
 	t.Helper()
-	var out, words syncBuffer
+	var out, words testlog.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &words
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

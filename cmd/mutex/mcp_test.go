@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"legible.sh/mutex/internal/testlog"
 )
 
 // agent starts "mutex mcp" as an agent does, and has it take topic.
-func agent(t *testing.T, s *server, topic string, ttl float64) (*mcp.ClientSession, *syncBuffer, func(syscall.Signal)) {
+func agent(t *testing.T, s *server, topic string, ttl float64) (*mcp.ClientSession, *testlog.Buffer, func(syscall.Signal)) {
 	t.Helper()
 	cmd := mutex(t, s.vars(), "mcp")
-	words := &syncBuffer{}
+	words := &testlog.Buffer{}
 	cmd.Stderr = words
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(),
 		&mcp.CommandTransport{Command: cmd}, nil)

@@ -8,31 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/internal/testlog"
 )
 
-// journal is a log that a test can read while it is written.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
+// journal is a log that counts.
+type journal struct{ testlog.Buffer }
 
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) count(s string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.buf.String(), s)
-}
+func (j *journal) count(s string) int { return strings.Count(j.String(), s) }
 
 // fragile are options for a store whose database is about to fail.
 func fragile(file string) (history.Options, *journal) {

@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -24,6 +23,7 @@ import (
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/journal"
 	"legible.sh/mutex/internal/policy"
+	"legible.sh/mutex/internal/testlog"
 	"legible.sh/mutex/internal/web"
 	"legible.sh/mutex/registry"
 )
@@ -35,25 +35,8 @@ type server struct {
 	*httptest.Server
 	registry *registry.Registry
 	shutdown func() // cancels the base context, as a stopping server does
-	log      *lockedBuffer
+	log      *testlog.Buffer
 	closed   atomic.Int64 // connections that have ended
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // options are those of the default settings, with small limits where a test needs to reach them.
@@ -79,7 +62,7 @@ func start(t testing.TB, change func(*httpserver.Options, *registry.Options, *po
 func prepare(t testing.TB, change func(*httpserver.Options, *registry.Options, *policy.Options)) *server {
 	t.Helper()
 	o, ro, po := options()
-	s := &server{log: new(lockedBuffer)}
+	s := &server{log: new(testlog.Buffer)}
 	o.Log = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if change != nil {
 		change(&o, &ro, &po)

@@ -14,6 +14,7 @@ import (
 	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/journal/record"
 	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/internal/testlog"
 )
 
 // renewal is a typical event, for the lease that granted grants.
@@ -173,7 +174,7 @@ func BenchmarkParse(b *testing.B) {
 func TestMillionRenewals(t *testing.T) {
 	data := t.TempDir()
 	options := realOptions()
-	log := &syncBuffer{}
+	log := &testlog.Buffer{}
 	options.Log = slog.New(slog.NewTextHandler(log, nil))
 	f, _, err := journal.Open(data, options)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestTornAtEveryByte(t *testing.T) {
 			whole++
 		}
 		w.disk.WriteFile(path, image[:cut])
-		w.log.reset()
+		w.log.Reset()
 		w.open()
 		if got := len(w.boot.Topics); got != whole {
 			t.Fatalf("cut at %d: %d topics, want %d", cut, got, whole)

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"legible.sh/mutex/internal/journal"
 	"legible.sh/mutex/internal/journal/disktest"
 	"legible.sh/mutex/internal/lease"
+	"legible.sh/mutex/internal/testlog"
 )
 
 const (
@@ -57,37 +57,19 @@ func (c *clock) set(d time.Duration) {
 	c.wall = c.wall.Add(d)
 }
 
-// syncBuffer is a log to look into.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // bench is a journal on a simulated disk, with clocks of its own.
 type world struct {
 	t       testing.TB
 	disk    *disktest.Disk
 	clock   *clock
-	log     *syncBuffer
+	log     *testlog.Buffer
 	options journal.Options
 	file    *journal.File
 	boot    *journal.Boot
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, disk: disktest.New(), clock: newClock(), log: &syncBuffer{}}
+	w := &world{t: t, disk: disktest.New(), clock: newClock(), log: &testlog.Buffer{}}
 	w.options = journal.Options{Keep: keep, Clock: w.clock.read, Log: slog.New(slog.NewTextHandler(w.log, nil))}
 	return w
 }
@@ -232,10 +214,4 @@ func wantStorage(t testing.TB, err error) {
 	if !errors.Is(err, journal.ErrStorage) {
 		t.Fatalf("got %v, want an ErrStorage", err)
 	}
-}
-
-func (b *syncBuffer) reset() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.b.Reset()
 }

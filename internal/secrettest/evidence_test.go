@@ -1,7 +1,6 @@
 package secrettest_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"io/fs"
@@ -122,22 +121,4 @@ func (e *evidence) has(where, text string) bool {
 		}
 	}
 	return false
-}
-
-// buffer is written by a process's copier and read by the test.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

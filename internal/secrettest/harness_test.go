@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"legible.sh/mutex/internal/testlog"
 )
 
 // bin is the directory with the binaries under test, built once.
@@ -57,14 +59,14 @@ func command(t *testing.T, vars []string, program string, args ...string) *exec.
 type server struct {
 	url string
 	cmd *exec.Cmd
-	log *buffer
+	log *testlog.Buffer
 }
 
 var address = regexp.MustCompile(`(?:msg=serving url=|"msg":"serving","url":")(http://[0-9.:]+)`)
 
 func serve(t *testing.T, vars []string, flags ...string) *server {
 	t.Helper()
-	s := &server{log: &buffer{}}
+	s := &server{log: &testlog.Buffer{}}
 	s.cmd = command(t, vars, "mutex", append([]string{"serve", "--port", "0", "--log-level", "debug"}, flags...)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {

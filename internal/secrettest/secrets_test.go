@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	mutex "legible.sh/mutex"
+	"legible.sh/mutex/internal/testlog"
 )
 
 // scene is a server with everything there is, and the secrets that its users have.
@@ -214,7 +215,7 @@ func (c *scene) agents() {
 	}
 	use("http", c.w.agent(&mcp.StreamableClientTransport{Endpoint: c.w.url + "/-/mcp", HTTPClient: ci, MaxRetries: -1}))
 	cmd := command(c.t, append(c.vars, "MUTEX_TOKEN="+c.ci), "mutex", "mcp")
-	words := &buffer{}
+	words := &testlog.Buffer{}
 	cmd.Stderr = words
 	use("stdio", c.w.agent(&mcp.CommandTransport{Command: cmd}))
 	c.e.add("what mutex mcp said", words.String())

@@ -2,7 +2,6 @@ package soak_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,10 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"legible.sh/mutex/internal/testlog"
 )
 
 // binary is the server under test, built once.
@@ -43,7 +43,7 @@ type server struct {
 	pid    int // of the server, whatever it runs under
 	url    string
 	client *http.Client
-	log    *lockedBuffer
+	log    *testlog.Buffer
 	exited chan struct{}
 }
 
@@ -55,7 +55,7 @@ func startServer(t *testing.T, data string, wrapper ...string) *server {
 
 func start(t *testing.T, data string, args ...string) *server {
 	t.Helper()
-	s := &server{cmd: exec.Command(args[0], args[1:]...), log: &lockedBuffer{}, exited: make(chan struct{})}
+	s := &server{cmd: exec.Command(args[0], args[1:]...), log: &testlog.Buffer{}, exited: make(chan struct{})}
 	s.cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -153,22 +153,4 @@ func (s *server) call(ctx context.Context, method, path string, header http.Head
 		return 0 // the answer's end was lost: what came of the call is unknown
 	}
 	return response.StatusCode
-}
-
-// lockedBuffer is a log that is written and read by different goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
