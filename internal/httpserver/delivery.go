@@ -24,13 +24,14 @@ const doubt = time.Second
 // and runs the handler in between; the reader in the background never reads while the handler stores.
 type conn struct {
 	net.Conn
-	home   *Listener
-	heard  bool // something came; only who reads looks at it
-	last   atomic.Pointer[delivery]
-	secure atomic.Bool  // under TLS
-	sent   atomic.Int64 // bytes
-	before atomic.Int64 // sent before the last write
-	broken atomic.Bool  // the last write failed
+	home      *Listener
+	deadlines deadlines
+	heard     bool // something came; only who reads looks at it
+	last      atomic.Pointer[delivery]
+	secure    atomic.Bool  // under TLS
+	sent      atomic.Int64 // bytes
+	before    atomic.Int64 // sent before the last write
+	broken    atomic.Bool  // the last write failed
 }
 
 // delivery is a grant on its way to a client that could not ask for it again.
@@ -43,7 +44,7 @@ type delivery struct {
 
 // Read forgets the grant when the client goes on talking: it has it.
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
+	n, err := c.read(b)
 	if n > 0 {
 		c.last.Store(nil)
 		if !c.heard {
@@ -56,7 +57,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write counts.
 func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
+	n, err := c.write(b)
 	c.before.Store(c.sent.Load())
 	c.sent.Add(int64(n))
 	c.broken.Store(err != nil)

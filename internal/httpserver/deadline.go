@@ -1,0 +1,129 @@
+package httpserver
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+)
+
+// net/http sets half a dozen deadlines in the course of a request, nearly all of them far away and taken back before
+// anybody waits. A timer of the runtime for each costs a short request more than the lock that it asks for. So a
+// connection only notes what it is told. The runtime hears of a deadline when somebody reads or writes, and only of one
+// that is earlier than what it has; when its time comes and more was wanted meanwhile, it is told again.
+
+// deadlines are those of one connection.
+type deadlines struct {
+	mu          sync.Mutex
+	read, write deadline // guarded by mu
+}
+
+// deadline is when to stop waiting; the zero time is never.
+type deadline struct {
+	wanted  time.Time
+	armed   time.Time // what the runtime has: while somebody waits, never later than what is wanted
+	waiting uint8     // how many read, or write
+}
+
+// ancient is after the moment, in 1970, by which net/http makes somebody give up, and before all that clocks show.
+var ancient = time.Unix(946684800, 0)
+
+// gaveUp tells such a deadline from others without a look at the clock.
+func gaveUp(t time.Time) bool { return !t.IsZero() && t.Before(ancient) }
+
+// sooner tells whether a deadline comes first.
+func sooner(t, than time.Time) bool { return !t.IsZero() && (than.IsZero() || t.Before(than)) }
+
+func (d *deadline) isOver() bool { return !d.wanted.IsZero() && !d.wanted.After(time.Now()) }
+
+// until sets a deadline, for whoever waits already too. The runtime is told with arm.
+func (l *deadlines) until(d *deadline, t time.Time, arm func(time.Time) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d.wanted = t
+	if d.waiting == 0 {
+		return nil
+	}
+	return d.keep(arm)
+}
+
+// wait tells the runtime what it must know, for one more who is going to wait.
+func (l *deadlines) wait(d *deadline, arm func(time.Time) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if gaveUp(d.wanted) {
+		return os.ErrDeadlineExceeded
+	}
+	if err := d.keep(arm); err != nil {
+		return err
+	}
+	d.waiting++
+	return nil
+}
+
+// keep arms where what is armed would come too late, or is ancient and so would come at once.
+func (d *deadline) keep(arm func(time.Time) error) error {
+	if sooner(d.wanted, d.armed) || gaveUp(d.armed) && !gaveUp(d.wanted) {
+		return d.rearm(arm)
+	}
+	return nil
+}
+
+func (d *deadline) rearm(arm func(time.Time) error) error {
+	d.armed = d.wanted
+	return arm(d.wanted)
+}
+
+// again tells whether to go on after an error that only means that an earlier deadline than the wanted one has passed.
+// Whoever is not to go on waits no longer.
+func (l *deadlines) again(d *deadline, err error, arm func(time.Time) error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if errors.Is(err, os.ErrDeadlineExceeded) && !d.isOver() && d.rearm(arm) == nil {
+		return true
+	}
+	d.waiting--
+	return false
+}
+
+// SetReadDeadline is for reads from now on, and for one that waits.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	return c.deadlines.until(&c.deadlines.read, t, c.Conn.SetReadDeadline)
+}
+
+// SetWriteDeadline is for writes from now on, and for one that waits.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	return c.deadlines.until(&c.deadlines.write, t, c.Conn.SetWriteDeadline)
+}
+
+// SetDeadline sets both.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// read is Conn.Read, to the wanted deadline.
+func (c *conn) read(b []byte) (n int, err error) {
+	if err := c.deadlines.wait(&c.deadlines.read, c.Conn.SetReadDeadline); err != nil {
+		return 0, err
+	}
+	for {
+		n, err = c.Conn.Read(b)
+		if !c.deadlines.again(&c.deadlines.read, err, c.Conn.SetReadDeadline) {
+			return n, err
+		}
+	}
+}
+
+// write is Conn.Write, to the wanted deadline.
+func (c *conn) write(b []byte) (written int, err error) {
+	if err := c.deadlines.wait(&c.deadlines.write, c.Conn.SetWriteDeadline); err != nil {
+		return 0, err
+	}
+	for {
+		n, err := c.Conn.Write(b[written:])
+		written += n
+		if !c.deadlines.again(&c.deadlines.write, err, c.Conn.SetWriteDeadline) {
+			return written, err
+		}
+	}
+}
