@@ -20,6 +20,8 @@ func TestHintsSayWhatToSendInstead(t *testing.T) {
 		{"PUT", "/gpu", "Use one of: GET, HEAD, POST, OPTIONS."},
 		{"POST", "/gpu?capacity=3", "capacity=2"},
 		{"POST", "/gpu?tll=5", "tll: send ttl (there are: ttl, "},
+		{"POST", "/gpu?capazity=5", "capazity: send capacity (there are: "},
+		{"POST", "/gpu?wit=5", "wit: send wait (there are: "},
 		{"POST", "/gpu?Idempotency-Key=s3cr3t", "Idempotency-Key: send it as the header Idempotency-Key, not in the query"},
 		{"POST", "/gpu?idempotency_key=s3cr3t", "as the header Idempotency-Key"},
 		{"POST", "/gpu/-/renew?lease=s3cr3t", "as the header X-Lease"},

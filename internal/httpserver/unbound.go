@@ -72,14 +72,30 @@ func unknownParam(name string, known []string) string {
 }
 
 // nearest finds what a misspelt name was meant to be: one of the same letters, in whatever order and however often
-// each, or the beginning of a name, or one with an end too many.
+// each, or the beginning of a name, or one with an end too many, or else with one letter wrong.
 func nearest(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) || sameLetters(k, name) || strings.HasPrefix(k, name) || strings.HasPrefix(name, k) {
 			return k
 		}
 	}
+	for _, k := range known {
+		if oneSlip(k, strings.ToLower(name)) {
+			return k
+		}
+	}
 	return ""
+}
+
+// oneSlip tells whether two names differ in one letter that is wrong, missing or too many.
+func oneSlip(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1
 }
 
 func sameLetters(a, b string) bool {
