@@ -8,11 +8,26 @@ import (
 	"legible.sh/mutex/api"
 	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/httpserver"
+	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/web"
 )
 
+// eventLog is a history, in a file or in memory.
+type eventLog interface {
+	Observe(topic lease.Topic, events []lease.Event)
+	Query(ctx context.Context, q history.Query) ([]history.Event, error)
+	Overview(ctx context.Context, q history.OverviewQuery) (*history.Overview, error)
+	Stats() history.Stats
+	Close(ctx context.Context) error
+}
+
+var (
+	_ eventLog = (*history.Store)(nil)
+	_ eventLog = (*history.Memory)(nil)
+)
+
 // pastEvents lets the HTTP server read the history in the wire's own terms.
-type pastEvents struct{ store *history.Store }
+type pastEvents struct{ store eventLog }
 
 var (
 	_ httpserver.History   = pastEvents{}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"legible.sh/mutex/internal/config"
-	"legible.sh/mutex/internal/history"
 	"legible.sh/mutex/internal/httpserver"
 	"legible.sh/mutex/internal/journal"
 	"legible.sh/mutex/internal/mcpserver"
@@ -39,7 +38,7 @@ type Server struct {
 	policy    *policy.Policy
 	adminFile *policy.AdminFile // nil: the admin token was given, or there is none
 	journal   *journal.File     // nil: in memory
-	history   *history.Store    // nil: switched off
+	history   eventLog          // nil: switched off
 	registry  *registry.Registry
 	accepted  *httpserver.Listener
 	listener  net.Listener    // accepted, with TLS on top where that is asked for

@@ -17,9 +17,6 @@ func (s *Server) openStorage() error {
 		MaxTopics: c.MaxTopics, TopicIdle: c.TopicIdle.D(), Keep: c.KeepPlace.D(), Observe: s.observe,
 		Journal: journal.Memory{}, Release: debug.FreeOSMemory,
 	}
-	historyOptions := history.Options{
-		MaxAge: c.HistoryAge.D(), MaxBytes: min(c.HistorySize, history.DefaultMemoryBytes), Log: s.log,
-	}
 	var boot *journal.Boot
 	if c.DataDir != "" {
 		var err error
@@ -33,16 +30,29 @@ func (s *Server) openStorage() error {
 			return err
 		}
 		options.Journal, options.Floor, options.Topics = s.journal, boot.Floor, boot.Topics
-		historyOptions.Path, historyOptions.MaxBytes = filepath.Join(c.DataDir, "history.db"), c.HistorySize
 	}
-	if c.History {
-		s.history = history.Open(historyOptions)
-	}
+	s.openHistory()
 	if boot != nil {
 		s.recordEnded(boot.Ended)
 	}
 	s.registry = registry.New(options)
 	return nil
+}
+
+// openHistory puts the history beside the journal, or into memory.
+func (s *Server) openHistory() {
+	c := &s.options.Config
+	switch {
+	case !c.History:
+	case c.DataDir != "":
+		s.history = history.Open(history.Options{
+			Path: filepath.Join(c.DataDir, "history.db"), MaxAge: c.HistoryAge.D(), MaxBytes: c.HistorySize, Log: s.log,
+		})
+	default:
+		s.history = history.NewMemory(history.MemoryOptions{
+			MaxAge: c.HistoryAge.D(), MaxBytes: min(c.HistorySize, history.DefaultMemoryBytes),
+		})
+	}
 }
 
 // recordEnded tells the onlookers of leases that ended while no server ran.

@@ -20,6 +20,36 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
+// BenchmarkMemoryObserve is what an event costs a lock where the history is in memory: there is no writer beside it.
+func BenchmarkMemoryObserve(b *testing.B) {
+	for _, topics := range []int{1, 64, 10_000} {
+		b.Run(fmt.Sprintf("topics=%d", topics), func(b *testing.B) {
+			h := history.NewMemory(history.MemoryOptions{})
+			names := make([]lease.Topic, topics)
+			for i := range names {
+				names[i] = lease.Topic(fmt.Sprintf("topic-%d", i))
+			}
+			turn := []lease.Event{granted(1)}
+			for n := range 400_000 { // until it is full
+				h.Observe(names[n*7919%topics], turn)
+			}
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				h.Observe(names[n*7919%topics], turn)
+			}
+		})
+	}
+}
+
+// BenchmarkMemoryRead reads a history in memory that is full.
+func BenchmarkMemoryRead(b *testing.B) {
+	h := history.NewMemory(history.MemoryOptions{})
+	fill(b, h, million)
+	read(b, h, million)
+}
+
 // BenchmarkWrite is what an event costs the writer, all told.
 func BenchmarkWrite(b *testing.B) {
 	for _, topics := range []int{16, 10_000} {
@@ -53,7 +83,7 @@ const million = 1_000_000
 
 // fill writes n events as a server with 1,000 topics would: six of ten are renewals, one topic is busy, one rare,
 // and one is held and renewed from the first event to the last.
-func fill(b *testing.B, s *history.Store, n int) {
+func fill(b *testing.B, s past, n int) {
 	names := make([]lease.Topic, 1000)
 	for i := range names {
 		names[i] = lease.Topic(fmt.Sprintf("ci:job-%d", i))
@@ -104,6 +134,11 @@ func BenchmarkLarge(b *testing.B) {
 	if info, err := os.Stat(file); err == nil {
 		b.Logf("%d MB", info.Size()>>20)
 	}
+	read(b, s, 5*million)
+}
+
+// read asks for this and that in a history that had so many events.
+func read(b *testing.B, s past, events int64) {
 	for name, q := range map[string]history.Query{
 		"busy":          {Topic: "busy"},
 		"busy-all":      {Topic: "busy", Renewals: true},
@@ -114,7 +149,7 @@ func BenchmarkLarge(b *testing.B) {
 		"held-all":      {Topic: "held", Renewals: true},
 		"unknown":       {Topic: "never-used"},
 		"since-day":     {Topic: "rare", Since: time.Now().Add(-24 * time.Hour)},
-		"before-middle": {Topic: "ci:job-77", Before: 5 * million / 2},
+		"before-middle": {Topic: "ci:job-77", Before: events / 2},
 		"everything":    {},
 		"prefix":        {Prefix: "ci:job-77"},
 		"prefix-rare":   {Prefix: "rar"},

@@ -25,33 +25,25 @@ var schema string
 
 // dsn names a database to the driver. The path travels as a URI, so that no byte in it is taken for a parameter.
 func dsn(path string, busy time.Duration, params url.Values) string {
-	name := "file::memory:"
-	if path != "" {
-		path = filepath.ToSlash(path)
-		if !strings.HasPrefix(path, "/") {
-			path = "/" + path
-		}
-		name = (&url.URL{Scheme: "file", Path: path}).String()
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
 	}
 	params.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))
 	params.Set("_dqs", "0")
 	params.Set("_error_rc", "1")
 	params.Add("_pragma", "temp_store(MEMORY)")
-	return name + "?" + params.Encode()
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: params.Encode()}).String()
 }
 
 // openWriter opens the database to write, creating it if it is not there. One connection: SQLite has one writer.
 func openWriter(ctx context.Context, o *Options, pragmas ...string) (*sql.DB, error) {
-	path := o.Path
-	if path != "" {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return nil, err
-		}
-		path = abs
-		if err := create(path, o.Mode); err != nil {
-			return nil, err
-		}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := create(path, o.Mode); err != nil {
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", dsn(path, o.Busy, url.Values{"_txlock": {"immediate"}}))
 	if err != nil {

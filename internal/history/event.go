@@ -55,9 +55,21 @@ type Event struct {
 	Detail  string        // what else there is to say
 }
 
-// ends tells whether the event ends a lease.
-func (e *Event) ends() bool {
-	return e.Kind == Released || e.Kind == Expired || e.Kind == ForceReleased
+// ends tells whether an event of this kind ends a lease.
+func (k Kind) ends() bool { return k == Released || k == Expired || k == ForceReleased }
+
+func (e *Event) ends() bool { return e.Kind.ends() }
+
+// lasted is how long the wait before the event was, or the hold that it ends; ok is false without either, which is not
+// the same as a hold of no length.
+func (e *Event) lasted() (d time.Duration, ok bool) {
+	switch {
+	case e.ends():
+		return e.Held, true
+	case e.Kind == Acquired && e.Waited > 0:
+		return e.Waited, true
+	}
+	return 0, false
 }
 
 // FromLease turns what happened to a topic into an event of its history; ok is false for what does not belong there,

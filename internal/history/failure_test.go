@@ -126,7 +126,7 @@ func TestCloseGivesUpWithinItsBudget(t *testing.T) {
 }
 
 func TestClosedStoreRefusesReads(t *testing.T) {
-	s := history.Open(history.Options{})
+	s := history.Open(history.Options{Path: path(t)})
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,23 @@ func open(t testing.TB, o history.Options) *history.Store {
 	return s
 }
 
+// past is what a history in a file and one in memory have in common.
+type past interface {
+	Observe(topic lease.Topic, events []lease.Event)
+	Query(ctx context.Context, q history.Query) ([]history.Event, error)
+	Overview(ctx context.Context, q history.OverviewQuery) (*history.Overview, error)
+	Stats() history.Stats
+}
+
+// both tests a history in a file, which writes only when it is asked, and one in memory.
+func both(t *testing.T, now func() time.Time, test func(t *testing.T, h past)) {
+	t.Helper()
+	t.Run("file", func(t *testing.T) {
+		test(t, open(t, history.Options{Path: path(t), Linger: time.Hour, Now: now}))
+	})
+	t.Run("memory", func(t *testing.T) { test(t, history.NewMemory(history.MemoryOptions{Now: now})) })
+}
+
 func path(t testing.TB) string { return filepath.Join(t.TempDir(), "history.db") }
 
 func token(n int) lease.Token {
@@ -51,7 +68,7 @@ func after(e lease.Event, d time.Duration, kind lease.Kind) lease.Event {
 	return e
 }
 
-func query(t testing.TB, s *history.Store, q history.Query) []history.Event {
+func query(t testing.TB, s past, q history.Query) []history.Event {
 	t.Helper()
 	events, err := s.Query(t.Context(), q)
 	if err != nil {
@@ -60,8 +77,13 @@ func query(t testing.TB, s *history.Store, q history.Query) []history.Event {
 	return events
 }
 
-func flush(t testing.TB, s *history.Store) {
+// flush waits until everything is on record; in memory it is so at once.
+func flush(t testing.TB, h past) {
 	t.Helper()
+	s, ok := h.(*history.Store)
+	if !ok {
+		return
+	}
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type loop struct {
 	s     *Store
 	ctx   context.Context // ends when Close has run out of time
 	w     *writer         // nil while the database is not open
-	file  fs.FileInfo     // of the file that was opened last; nil before, and in memory
+	file  fs.FileInfo     // of the file that was opened last; nil before
 	wal   fs.FileInfo     // of the log beside it
 	timer *time.Timer
 
@@ -117,29 +117,21 @@ func (l *loop) work() error {
 
 func (l *loop) open() error {
 	o := &l.s.opts
-	pragmas := []string{"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4096)", "journal_size_limit(16777216)"}
-	if o.Path == "" {
-		// A small page takes twice its size of the memory that SQLite is given here.
-		pragmas = []string{"page_size(65536)"}
-	}
-	db, err := openWriter(l.ctx, o, pragmas...)
+	db, err := openWriter(l.ctx, o,
+		"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4096)", "journal_size_limit(16777216)")
 	if err != nil {
 		return err
 	}
 	l.w = newWriter(db)
-	if o.Path != "" {
-		if l.file, err = os.Stat(o.Path); err != nil {
-			return err
-		}
-		l.wal, _ = os.Stat(o.Path + "-wal")
+	if l.file, err = os.Stat(o.Path); err != nil {
+		return err
 	}
+	l.wal, _ = os.Stat(o.Path + "-wal")
 	if _, err := l.s.db(); err == nil {
 		return nil // the readers' connections are still good
 	}
-	if o.Path != "" {
-		if db, err = openReader(o); err != nil {
-			return err
-		}
+	if db, err = openReader(o); err != nil {
+		return err
 	}
 	return l.s.swapReader(db)
 }
@@ -199,7 +191,7 @@ func (l *loop) retain() (err error) {
 	o := &l.s.opts
 	l.more = true
 	for range stepsAtOnce {
-		if l.more, err = l.w.retain(l.ctx, o.cutoff(), o.MaxBytes); err != nil || !l.more {
+		if l.more, err = l.w.retain(l.ctx, cutoff(o.MaxAge, o.Now), o.MaxBytes); err != nil || !l.more {
 			break
 		}
 	}
@@ -219,9 +211,6 @@ func (l *loop) failed(err error) {
 		l.log().Error("history: cannot write; trying again until it works", "err", err)
 	}
 	l.pause = min(max(2*l.pause, firstRetry), l.s.opts.Retry)
-	if l.s.opts.Path == "" {
-		return // closing a database in memory would lose it
-	}
 	l.closeWriter()
 	switch {
 	case damaged(err) || errors.Is(err, errSuspect):

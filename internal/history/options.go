@@ -9,18 +9,17 @@ import (
 
 // Defaults of [Options].
 const (
-	DefaultMaxAge      = 30 * 24 * time.Hour
-	DefaultMaxBytes    = 256 << 20 // of a file
-	DefaultMemoryBytes = 16 << 20  // of a database in memory: some 200,000 events
-	DefaultQueueLimit  = 16384     // events; about 240 bytes each
-	DefaultLinger      = 200 * time.Millisecond
-	DefaultRetry       = 10 * time.Second
-	DefaultBusy        = time.Second
+	DefaultMaxAge     = 30 * 24 * time.Hour
+	DefaultMaxBytes   = 256 << 20 // of a file
+	DefaultQueueLimit = 16384     // events; about 240 bytes each
+	DefaultLinger     = 200 * time.Millisecond
+	DefaultRetry      = 10 * time.Second
+	DefaultBusy       = time.Second
 )
 
-// Options say where a history is kept and how much of it. Zero fields mean the defaults.
+// Options say where a history in a file is kept and how much of it. Zero fields mean the defaults.
 type Options struct {
-	// Path is the database file; its directory must exist. "" keeps the history in memory.
+	// Path is the database file; its directory must exist.
 	Path string
 	// Mode is the permission a new file gets; 0600 if zero.
 	Mode fs.FileMode
@@ -43,13 +42,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	size := int64(DefaultMaxBytes)
-	if o.Path == "" {
-		size = DefaultMemoryBytes
-	}
 	o.Mode = cmp.Or(o.Mode, 0o600)
 	o.MaxAge = cmp.Or(o.MaxAge, DefaultMaxAge)
-	o.MaxBytes = cmp.Or(o.MaxBytes, size)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	o.QueueLimit = cmp.Or(o.QueueLimit, DefaultQueueLimit)
 	o.Linger = cmp.Or(o.Linger, DefaultLinger)
 	o.Retry = cmp.Or(o.Retry, DefaultRetry)
@@ -64,9 +59,9 @@ func (o Options) withDefaults() Options {
 }
 
 // cutoff is the time before which events may go.
-func (o *Options) cutoff() time.Time {
-	if o.MaxAge < 0 {
+func cutoff(maxAge time.Duration, now func() time.Time) time.Time {
+	if maxAge < 0 {
 		return time.UnixMilli(0)
 	}
-	return o.Now().Add(-o.MaxAge)
+	return now().Add(-maxAge)
 }

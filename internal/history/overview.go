@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -54,23 +55,28 @@ type Spread struct {
 	Max           time.Duration
 }
 
+// check sets the defaults.
+func (q OverviewQuery) check(until time.Time) (OverviewQuery, error) {
+	switch {
+	case !q.Since.Before(until):
+		return q, fmt.Errorf("%w: since is not in the past", ErrBadQuery)
+	case q.Buckets < 0 || q.Buckets > MaxBuckets:
+		return q, fmt.Errorf("%w: buckets is %d; send 1 to %d", ErrBadQuery, q.Buckets, MaxBuckets)
+	case q.Top < 0 || q.Top > MaxTop:
+		return q, fmt.Errorf("%w: top is %d; send 1 to %d", ErrBadQuery, q.Top, MaxTop)
+	}
+	q.Buckets = cmp.Or(q.Buckets, DefaultBuckets)
+	q.Top = cmp.Or(q.Top, DefaultTop)
+	return q, nil
+}
+
 // Overview reads what the dashboard shows. It looks at every event since q.Since, so only one runs at a time.
 // The error is [ErrBadQuery] or [ErrUnavailable].
 func (s *Store) Overview(ctx context.Context, q OverviewQuery) (*Overview, error) {
 	until := s.opts.Now()
-	switch {
-	case !q.Since.Before(until):
-		return nil, fmt.Errorf("%w: since is not in the past", ErrBadQuery)
-	case q.Buckets < 0 || q.Buckets > MaxBuckets:
-		return nil, fmt.Errorf("%w: buckets is %d; send 1 to %d", ErrBadQuery, q.Buckets, MaxBuckets)
-	case q.Top < 0 || q.Top > MaxTop:
-		return nil, fmt.Errorf("%w: top is %d; send 1 to %d", ErrBadQuery, q.Top, MaxTop)
-	}
-	if q.Buckets == 0 {
-		q.Buckets = DefaultBuckets
-	}
-	if q.Top == 0 {
-		q.Top = DefaultTop
+	q, err := q.check(until)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, overviewTimeout)
 	defer cancel()
@@ -214,6 +220,9 @@ type histogram struct {
 	total  int
 	max    time.Duration
 }
+
+// classOf gives the class of so many milliseconds, as the database computes it.
+func classOf(n int64) int { return int(math.Log2(float64(n)+1) * 8) }
 
 func (h *histogram) add(class, count int, longest time.Duration) {
 	if h.counts == nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // sample fills a store with some blocks of events on 40 topics, and gives them as they should come back.
-func sample(t testing.TB, s *history.Store) []history.Event {
+func sample(t testing.TB, s past) []history.Event {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := []lease.Kind{lease.Granted, lease.Renewed, lease.Renewed, lease.Renewed, lease.Released, lease.Expired, lease.Forced}
@@ -51,25 +51,26 @@ func model(all []history.Event, q history.Query) (page []history.Event) {
 }
 
 func TestQueriesGiveWhatLookingAtEverythingGives(t *testing.T) {
-	s := open(t, history.Options{Path: path(t)})
-	all := sample(t, s)
-	for _, base := range []history.Query{
-		{}, {Topic: "t7"}, {Topic: "rare:one"}, {Prefix: "t"}, {Prefix: "t1"}, {Prefix: "rare"}, {Prefix: "%"}, {Topic: "t7", Before: 1},
-		{Before: 2 * blockSize}, {Topic: "t7", Before: blockSize + 1}, {Since: start.Add(200 * time.Second)},
-		{Topic: "rare:one", Since: start.Add(200 * time.Second)}, {Since: start.Add(200*time.Second + time.Nanosecond)},
-		{Topic: "t7", Since: start.Add(time.Hour)}, {Since: latest(all)}, {Since: latest(all).Add(time.Nanosecond)},
-	} {
-		for _, limit := range []int{1, 20, 1000} {
-			for _, renewals := range []bool{false, true} {
-				q := base
-				q.Limit, q.Renewals = limit, renewals
-				if q.Since.Equal(latest(all)) && renewals && len(model(all, q)) == 0 {
-					t.Fatal("the last event is missing from the sample")
+	both(t, nil, func(t *testing.T, s past) {
+		all := sample(t, s)
+		for _, base := range []history.Query{
+			{}, {Topic: "t7"}, {Topic: "rare:one"}, {Prefix: "t"}, {Prefix: "t1"}, {Prefix: "rare"}, {Prefix: "%"}, {Topic: "t7", Before: 1},
+			{Before: 2 * blockSize}, {Topic: "t7", Before: blockSize + 1}, {Since: start.Add(200 * time.Second)},
+			{Topic: "rare:one", Since: start.Add(200 * time.Second)}, {Since: start.Add(200*time.Second + time.Nanosecond)},
+			{Topic: "t7", Since: start.Add(time.Hour)}, {Since: latest(all)}, {Since: latest(all).Add(time.Nanosecond)},
+		} {
+			for _, limit := range []int{1, 20, 1000} {
+				for _, renewals := range []bool{false, true} {
+					q := base
+					q.Limit, q.Renewals = limit, renewals
+					if q.Since.Equal(latest(all)) && renewals && len(model(all, q)) == 0 {
+						t.Fatal("the last event is missing from the sample")
+					}
+					same(t, query(t, s, q), model(all, q))
 				}
-				same(t, query(t, s, q), model(all, q))
 			}
 		}
-	}
+	})
 }
 
 // latest is when the last of the events happened.
@@ -78,63 +79,69 @@ func latest(all []history.Event) time.Time {
 }
 
 func TestPagesJoinWithoutGapOrRepetition(t *testing.T) {
-	s := open(t, history.Options{})
-	all := sample(t, s)
-	q := history.Query{Topic: "t3", Renewals: true, Limit: 7}
-	var got []history.Event
-	for {
-		page := query(t, s, q)
-		got = append(got, page...)
-		if len(page) < q.Limit {
-			break
+	both(t, nil, func(t *testing.T, s past) {
+		all := sample(t, s)
+		q := history.Query{Topic: "t3", Renewals: true, Limit: 7}
+		var got []history.Event
+		for {
+			page := query(t, s, q)
+			got = append(got, page...)
+			if len(page) < q.Limit {
+				break
+			}
+			q.Before = page[len(page)-1].ID
 		}
-		q.Before = page[len(page)-1].ID
-	}
-	same(t, got, model(all, history.Query{Topic: "t3", Renewals: true, Limit: len(all)}))
+		same(t, got, model(all, history.Query{Topic: "t3", Renewals: true, Limit: len(all)}))
+	})
 }
 
 func TestAClockSetBackHidesNothing(t *testing.T) {
-	s := open(t, history.Options{})
-	for n, minutes := range []int{0, 60, 10, 20, 70} {
-		e := granted(n)
-		e.At = start.Add(time.Duration(minutes) * time.Minute)
-		s.Observe("t", []lease.Event{e})
-	}
-	var ids []int64
-	for _, e := range query(t, s, history.Query{Since: start.Add(20 * time.Minute)}) {
-		ids = append(ids, e.ID)
-	}
-	if !slices.Equal(ids, []int64{5, 4, 2}) {
-		t.Errorf("got %v, want those at or after 20 minutes, by id: 5 4 2", ids)
-	}
+	both(t, nil, func(t *testing.T, s past) {
+		for n, minutes := range []int{0, 60, 10, 20, 70} {
+			e := granted(n)
+			e.At = start.Add(time.Duration(minutes) * time.Minute)
+			s.Observe("t", []lease.Event{e})
+		}
+		var ids []int64
+		for _, e := range query(t, s, history.Query{Since: start.Add(20 * time.Minute)}) {
+			ids = append(ids, e.ID)
+		}
+		if !slices.Equal(ids, []int64{5, 4, 2}) {
+			t.Errorf("got %v, want those at or after 20 minutes, by id: 5 4 2", ids)
+		}
+	})
 }
 
 func TestBadQueriesSayWhatToSend(t *testing.T) {
-	s := open(t, history.Options{})
-	for want, q := range map[string]history.Query{
-		"1 to 10000":      {Limit: history.MaxLimit + 1},
-		"limit is -1":     {Limit: -1},
-		"before is -5":    {Before: -5},
-		"not both":        {Topic: "a", Prefix: "b"},
-		"topic is not":    {Topic: strings.Repeat("x", 257)},
-		"prefix is not":   {Prefix: "\xff"},
-		"since is not in": {},
-	} {
-		var err error
-		if strings.HasPrefix(want, "since") {
-			_, err = s.Overview(t.Context(), history.OverviewQuery{Since: time.Now().Add(time.Hour)})
-		} else {
-			_, err = s.Query(t.Context(), q)
+	both(t, nil, func(t *testing.T, s past) {
+		for want, q := range map[string]history.Query{
+			"1 to 10000":      {Limit: history.MaxLimit + 1},
+			"limit is -1":     {Limit: -1},
+			"before is -5":    {Before: -5},
+			"not both":        {Topic: "a", Prefix: "b"},
+			"topic is not":    {Topic: strings.Repeat("x", 257)},
+			"prefix is not":   {Prefix: "\xff"},
+			"since is not in": {},
+		} {
+			var err error
+			if strings.HasPrefix(want, "since") {
+				_, err = s.Overview(t.Context(), history.OverviewQuery{Since: time.Now().Add(time.Hour)})
+			} else {
+				_, err = s.Query(t.Context(), q)
+			}
+			if !errors.Is(err, history.ErrBadQuery) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", q, err, want)
+			}
 		}
-		if !errors.Is(err, history.ErrBadQuery) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", q, err, want)
-		}
-	}
+	})
 }
 
 func FuzzQuery(f *testing.F) {
-	s := open(f, history.Options{})
-	all := sample(f, s)
+	histories := []past{open(f, history.Options{Path: path(f)}), history.NewMemory(history.MemoryOptions{})}
+	var all []history.Event
+	for _, h := range histories {
+		all = sample(f, h)
+	}
 	f.Add("t1", "", int64(0), int64(0), 10, true)
 	f.Add("", "t1", int64(300), int64(2500), 1000, false)
 	f.Add("'; DROP TABLE events; --", "", int64(-1), int64(1<<62), 1, true)
@@ -145,16 +152,18 @@ func FuzzQuery(f *testing.F) {
 		if since != 0 {
 			q.Since = time.UnixMilli(start.UnixMilli() + since%1_000_000)
 		}
-		got, err := s.Query(t.Context(), q)
-		if errors.Is(err, history.ErrBadQuery) {
-			return
+		for _, h := range histories {
+			got, err := h.Query(t.Context(), q)
+			if errors.Is(err, history.ErrBadQuery) {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.Limit == 0 {
+				q.Limit = history.DefaultLimit
+			}
+			same(t, got, model(all, q))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q.Limit == 0 {
-			q.Limit = history.DefaultLimit
-		}
-		same(t, got, model(all, q))
 	})
 }

@@ -14,7 +14,7 @@ import (
 const blockSize = 2048
 
 // observe puts n events of that kind on a topic, a second apart from at on.
-func observe(t testing.TB, s *history.Store, topic lease.Topic, kind lease.Kind, n int, at time.Time) {
+func observe(t testing.TB, s past, topic lease.Topic, kind lease.Kind, n int, at time.Time) {
 	t.Helper()
 	for i := range n {
 		e := granted(i)
@@ -29,7 +29,7 @@ func observe(t testing.TB, s *history.Store, topic lease.Topic, kind lease.Kind,
 
 func TestEventsTooOldAreForgottenAndTheRestStays(t *testing.T) {
 	now := time.Now()
-	s := open(t, history.Options{MaxAge: 24 * time.Hour, Now: func() time.Time { return now }})
+	s := open(t, history.Options{Path: path(t), MaxAge: 24 * time.Hour, Now: func() time.Time { return now }})
 	observe(t, s, "old", lease.Granted, 3*blockSize, now.Add(-48*time.Hour))
 	observe(t, s, "new", lease.Granted, blockSize, now.Add(-time.Hour))
 

@@ -12,7 +12,7 @@ import (
 	"legible.sh/mutex/internal/lease"
 )
 
-// Store is the history of one server. Safe for concurrent use.
+// Store is the history of one server, in a file. Safe for concurrent use.
 type Store struct {
 	opts  Options
 	queue *queue
@@ -35,11 +35,11 @@ type Store struct {
 	reader *sql.DB // guarded by mu; swapped by the writer when the file is; nil before the first success
 }
 
-// Stats are counts for metrics.
+// Stats are counts for metrics. In memory nothing waits, is lost or fails.
 type Stats struct {
 	Queued  int    // events waiting to be written
 	Dropped uint64 // events lost since the start: the queue was full, or the database failed for good
-	Written uint64 // events written since the start
+	Written uint64 // events on record since the start
 	Bytes   int64  // size of what the database holds, as of the last look
 	Failing bool   // the last attempt to write failed
 }
@@ -124,13 +124,13 @@ func (s *Store) db() (*sql.DB, error) {
 	return s.reader, nil
 }
 
-// swapReader puts db in place of the old connections, which are closed unless they are the writer's own.
+// swapReader puts db in place of the old connections, which are closed.
 func (s *Store) swapReader(db *sql.DB) error {
 	s.mu.Lock()
 	old := s.reader
 	s.reader = db
 	s.mu.Unlock()
-	if old == nil || s.opts.Path == "" {
+	if old == nil {
 		return nil
 	}
 	return old.Close()

@@ -28,7 +28,7 @@ func newWriter(db *sql.DB) *writer {
 	}
 }
 
-// close waits for the connection, which a reader of a database in memory may have, no longer than ctx allows.
+// close waits for the connection no longer than ctx allows.
 func (w *writer) close(ctx context.Context) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
@@ -120,9 +120,6 @@ func (b *batch) recall(ctx context.Context) error {
 
 func (b *batch) writeOne(ctx context.Context, o *observed) error {
 	e := &o.Event
-	if e.LeaseID == "" && !o.token.IsZero() {
-		e.LeaseID = o.token.ID()
-	}
 	topic, err := b.names.topic(ctx, b.tx, e.Topic, b.filling.id)
 	if err != nil {
 		return err
@@ -133,8 +130,8 @@ func (b *batch) writeOne(ctx context.Context, o *observed) error {
 	}
 	at := e.At.UnixMilli()
 	b.filling.note(topic, e.Kind, at)
-	err = b.events.add(ctx, b.conn, b.next, topic.id, at, int64(e.Kind), packLeaseID(e.LeaseID), holder,
-		int64(e.Fence), int64(e.Slot), e.TTL.Milliseconds(), lasted(e))
+	err = b.events.add(ctx, b.conn, b.next, topic.id, at, int64(e.Kind), o.leaseID(), holder,
+		int64(e.Fence), int64(e.Slot), e.TTL.Milliseconds(), lastedOf(e))
 	if err != nil {
 		return err
 	}
@@ -167,13 +164,18 @@ func (b *batch) holder(ctx context.Context, e *Event) (int64, error) {
 	return id, b.holders.add(ctx, b.conn, id, e.Name, e.Reason, e.Host, int64(e.PID), b.filling.id)
 }
 
-// lasted keeps a hold of no length apart from none.
-func lasted(e *Event) any {
-	switch {
-	case e.ends():
-		return e.Held.Milliseconds()
-	case e.Kind == Acquired && e.Waited > 0:
-		return e.Waited.Milliseconds()
+// leaseID is the id that an event came with, or its token's.
+func (o *observed) leaseID() int64 {
+	if o.LeaseID != "" || o.token.IsZero() {
+		return packLeaseID(o.LeaseID)
+	}
+	return int64(o.token.IDNumber())
+}
+
+// lastedOf is NULL where nothing lasted.
+func lastedOf(e *Event) any {
+	if d, ok := e.lasted(); ok {
+		return d.Milliseconds()
 	}
 	return nil
 }

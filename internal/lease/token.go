@@ -2,6 +2,7 @@ package lease
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 )
@@ -58,8 +59,16 @@ func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // ID is the lease's public name, 16 hex digits: it ties the events of one lease together
 // and cannot be turned back into the lease.
 func (t Token) ID() string {
-	sum := sha256.Sum256(append([]byte("mutex lease id\x00"), t[:]...))
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(make([]byte, 0, 8), t.IDNumber()))
+}
+
+// IDNumber is [Token.ID] as one number, the way histories keep it.
+func (t Token) IDNumber() uint64 {
+	const salt = "mutex lease id\x00"
+	var in [len(salt) + len(t)]byte
+	copy(in[copy(in[:], salt):], t[:])
+	sum := sha256.Sum256(in[:])
+	return binary.BigEndian.Uint64(sum[:8])
 }
 
 // Key is the SHA-256 of a client's Idempotency-Key, which itself is kept nowhere. The zero Key is "none".
