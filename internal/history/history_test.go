@@ -42,7 +42,9 @@ type past interface {
 func both(t *testing.T, now func() time.Time, test func(t *testing.T, h past)) {
 	t.Helper()
 	t.Run("file", func(t *testing.T) {
-		test(t, open(t, history.Options{Path: path(t), Linger: time.Hour, Now: now}))
+		s := open(t, history.Options{Path: path(t), Linger: time.Hour, Now: now})
+		flush(t, s) // which opens it
+		test(t, s)
 	})
 	t.Run("memory", func(t *testing.T) { test(t, history.NewMemory(history.MemoryOptions{Now: now})) })
 }
@@ -77,7 +79,8 @@ func query(t testing.TB, s past, q history.Query) []history.Event {
 	return events
 }
 
-// flush waits until everything is on record; in memory it is so at once.
+// flush waits until everything is on record, for which a query may not have the patience on a busy machine; in memory it
+// is so at once.
 func flush(t testing.TB, h past) {
 	t.Helper()
 	s, ok := h.(*history.Store)

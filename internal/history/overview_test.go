@@ -28,6 +28,7 @@ func TestOverviewShowsContentionAndWhatTookLongest(t *testing.T) {
 		put(2, 55, 10*time.Second, 40*time.Second)
 		put(3, 56, 20*time.Second, 2*time.Second)
 
+		flush(t, s)
 		o, err := s.Overview(t.Context(), history.OverviewQuery{Since: since, Buckets: 10, Top: 2})
 		if err != nil {
 			t.Fatal(err)

@@ -35,6 +35,7 @@ func sample(t testing.TB, s past) []history.Event {
 			flush(t, s)
 		}
 	}
+	flush(t, s)
 	slices.Reverse(all)
 	return all
 }
@@ -102,6 +103,7 @@ func TestAClockSetBackHidesNothing(t *testing.T) {
 			e.At = start.Add(time.Duration(minutes) * time.Minute)
 			s.Observe("t", []lease.Event{e})
 		}
+		flush(t, s)
 		var ids []int64
 		for _, e := range query(t, s, history.Query{Since: start.Add(20 * time.Minute)}) {
 			ids = append(ids, e.ID)

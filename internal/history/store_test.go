@@ -16,6 +16,7 @@ func TestEventsComeBackNewestFirst(t *testing.T) {
 		end := after(g, 1500*time.Millisecond, lease.Forced)
 		end.By = "root: stuck"
 		h.Observe("deploy:staging", []lease.Event{g, after(g, time.Second, lease.Renewed), end})
+		flush(t, h)
 
 		want := []history.Event{
 			{ID: 3, At: end.At.UTC(), Kind: history.ForceReleased, Topic: "deploy:staging", LeaseID: token(7).ID(),
@@ -54,6 +55,7 @@ func TestWhatIsNoPartOfHistoryIsPassedOver(t *testing.T) {
 			events = append(events, after(g, 0, k))
 		}
 		s.Observe("t", events)
+		flush(t, s)
 		if got := query(t, s, history.Query{}); len(got) != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -99,6 +101,11 @@ func TestANewStoreGoesOnWhereTheLastOneEnded(t *testing.T) {
 func TestTwoWritersOfOneFileNeverUseAnIDTwice(t *testing.T) {
 	file := path(t)
 	one, two := open(t, history.Options{Path: file}), open(t, history.Options{Path: file})
+	eventually(t, "both have it open, which one may have kept the other from", func() bool {
+		flush(t, one)
+		flush(t, two)
+		return !one.Stats().Failing && !two.Stats().Failing
+	})
 	for n := range 6 {
 		s := one
 		if n%2 == 1 {
