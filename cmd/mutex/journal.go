@@ -63,6 +63,9 @@ func journalOptions() journal.Options {
 func reportJournal(w io.Writer, r *journal.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d bytes, %d records, %d topics, %d leases\n", r.Path, r.Size, r.Records, r.Topics, r.Leases)
+	if r.Blank > 0 {
+		fmt.Fprintf(&b, "%d of the bytes are blank lines, ready for records to come\n", r.Blank)
+	}
 	if r.Torn > 0 {
 		fmt.Fprintf(&b, "%d bytes at the end were never acknowledged; the next start drops them\n", r.Torn)
 	}

@@ -155,7 +155,7 @@ func leaseEnds(t *testing.T, dataDir string) map[string]time.Time {
 		t.Fatal(err)
 	}
 	ends, first := map[string]time.Time{}, map[string]string{}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan() && len(lines.Bytes()) > 0; { // blank lines stand ready
 		var r struct {
 			Topic, Lease string
 			Expires      int64

@@ -14,6 +14,7 @@ import (
 type Report struct {
 	Path    string
 	Size    int64
+	Blank   int64 // of it, the blank lines at the end, laid for records to come
 	Records int
 	Topics  int // live or declared, at the time of the report
 	Leases  int
@@ -27,7 +28,8 @@ type Report struct {
 }
 
 // Check reads the journal in a directory and changes nothing. A server may be running on it: what it is just writing
-// reads as torn then.
+// reads as torn then, and what was blank when it was read, but not any more when the rest was, reads as lost. So where
+// there seems to be damage, it looks again.
 func Check(dir string, options Options) (*Report, error) {
 	options = options.withDefaults()
 	file, err := options.Disk.Open(disk.CheckOpen, filepath.Join(dir, journalName))
@@ -35,6 +37,14 @@ func Check(dir string, options Options) (*Report, error) {
 		return nil, fmt.Errorf("%s: %w", disk.CheckOpen, err)
 	}
 	defer file.Close()
+	r, err := checkOnce(dir, file, options)
+	if err == nil && len(r.Damage) > 0 {
+		r, err = checkOnce(dir, file, options)
+	}
+	return r, err
+}
+
+func checkOnce(dir string, file disk.File, options Options) (*Report, error) {
 	into := replay{fold: newFold(options.Keep, options.ReserveSpan)}
 	found, err := examine(file, disk.CheckRead, func(text []byte, r *record.Record, beyond bool) { into.record(r) })
 	if err != nil {
@@ -48,11 +58,11 @@ func report(dir string, found *survey, into *replay, options Options) *Report {
 	into.fold.shift(into.anchor.step(now))
 	into.fold.wake(instantOf(now.Now))
 	r := &Report{
-		Path: filepath.Join(dir, journalName), Size: found.size, Records: found.records,
+		Path: filepath.Join(dir, journalName), Size: found.size, Blank: found.size - found.text, Records: found.records,
 		Topics: len(into.fold.names()), Leases: into.fold.leases(), Floor: into.fold.floor,
 	}
 	if found.torn() {
-		r.Torn = found.size - found.good
+		r.Torn = found.lost()
 	} else {
 		r.Damage = found.damage
 	}

@@ -63,6 +63,7 @@ func (c *committer) store(batch []*request) {
 		c.options.OnCommit(commit)
 	}
 	c.makeRoom()
+	c.layBlanks()
 	c.compactIfLarge()
 }
 
@@ -100,6 +101,7 @@ func (c *committer) append(commit *Commit) error {
 	written := time.Now()
 	commit.Write = written.Sub(start)
 	c.size += int64(len(c.buf))
+	c.filled = max(c.filled, c.size)
 	if c.options.Fsync != Always {
 		c.safe = false
 		c.syncLater()

@@ -37,6 +37,7 @@ type committer struct {
 
 	file   disk.File
 	size   int64 // where the next record goes
+	filled int64 // how long the file is: from size up to here it has blank lines
 	safe   bool  // all that is in the file is synced
 	probed bool  // it is known whether the file system tells if a file is still the one at its name
 	blind  bool  // it does not
@@ -44,12 +45,13 @@ type committer struct {
 	spare  []*request // the queue's emptied slice
 	anchor anchor
 
-	reserved int64 // up to here writing cannot fail for want of space
-	shortage bool  // there was no more room to set aside
-	refused  bool  // a grant, for want of room, since that was last looked for
-	warned   bool  // that was said, and there has been no room since
-	room     int64 // what all leases need set aside
-	content  int64 // what a compact file would be
+	reserved   int64 // up to here writing cannot fail for want of space
+	unpromised bool  // it still can: the file system sets nothing aside, and that was a guess
+	shortage   bool  // there was no more room to set aside
+	refused    bool  // a grant, for want of room, since that was last looked for
+	warned     bool  // that was said, and there has been no room since
+	room       int64 // what all leases need set aside
+	content    int64 // what a compact file would be
 
 	cause     error // what went wrong first
 	fault     error // why nothing can be appended, with what came of trying to; nil: all is well

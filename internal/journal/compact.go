@@ -65,7 +65,7 @@ func (c *committer) adopt() {
 	c.draft = nil
 	err := <-d.outcome
 	if err == nil {
-		err = d.catchUp()
+		err = d.finish()
 	}
 	room := c.need() + roomMargin + roomChunk
 	if err == nil {

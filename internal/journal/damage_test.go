@@ -20,7 +20,7 @@ func written(t *testing.T, n int) (w *world, image []byte, lines []int) {
 		w.topic(lease.Topic(fmt.Sprint("t", i))).acquire(i)
 	}
 	w.kill()
-	image = w.disk.ReadFile(path)
+	image = w.records()
 	for at := 0; at < len(image); at += bytes.IndexByte(image[at:], '\n') + 1 {
 		lines = append(lines, at)
 	}
@@ -70,45 +70,77 @@ func TestTornWarningCounts(t *testing.T) {
 	w.close()
 }
 
+// padded makes a line of so many bytes of a record, its newline included.
+func padded(text string, size int) string {
+	return text[:1] + strings.Repeat(" ", size-1-len(text)) + text[1:] + "\n"
+}
+
 // Which damage is a torn write that nobody was promised, and which is damage to promises.
 func TestWhatIsTorn(t *testing.T) {
-	const good = `{"t":"topic","topic":"a","capacity":1,"fence":1}` + "\n"
-	const marked = `{"synced":true,"t":"topic","topic":"b","capacity":1,"fence":1}` + "\n"
+	const topic = `{"t":"topic","topic":"a","capacity":1,"fence":1}`
+	const markedTopic = `{"synced":true,"t":"topic","topic":"b","capacity":1,"fence":1}`
+	const good, marked = topic + "\n", markedTopic + "\n"
 	const hole = "\x00\x00\x00ic\",\"capacity\":1}\n"
 	const junk = "{\"t\":\"topic\",oops\n"
+	whole, wholeMarked := padded(topic, 512), padded(markedTopic, 512) // sectors
+	long := padded(`{"x":"`+strings.Repeat("x", 1400)+`",`+topic[1:], 1536)
+	blank := strings.Repeat("\n", 512)
+	flipped := strings.Replace(whole, "topic", "top\x01c", 1)
 	for _, c := range []struct {
 		name, file string
-		torn       bool
+		line       int // of the damage; 0: torn
 	}{
-		{"an unfinished last line", good + `{"t":"to`, true},
-		{"holes at the end", good + "{\"t\":\"\x00\x00\x00", true},
-		{"a hole in the last write, and more of that write", marked + hole + good, true},
-		{"two holes in the last write", marked + hole + good + hole, true},
-		{"a hole in the last write, whose end is missing", marked + hole + good + `{"t":`, true},
-		{"a hole, and then a write that came after a sync", marked + hole + marked, false},
-		{"a hole in a file that knows no marks, and more", good + hole + good, false},
-		{"a hole as the last line of a file that knows no marks", good + hole, true},
-		{"junk in the middle", good + junk + good, false},
-		{"junk as the last line", good + junk, false},
-		{"junk, and then an unfinished line", good + junk + `{"t":"to`, false},
-		{"a record that lacks a field", good + `{"t":"grant","topic":"a"}` + "\n" + good, false},
-		{"a line longer than any record", good + `{"x":"` + strings.Repeat("x", 300<<10) + "\"}\n" + good, false},
-		{"two records in one line", good + strings.TrimSpace(good) + good, false},
+		{"an unfinished last line", good + `{"t":"to`, 0},
+		{"holes at the end", good + "{\"t\":\"\x00\x00\x00", 0},
+		{"a hole in the last write, and more of that write", marked + hole + good, 0},
+		{"two holes in the last write", marked + hole + good + hole, 0},
+		{"a hole in the last write, whose end is missing", marked + hole + good + `{"t":`, 0},
+		{"a hole, and then a write that came after a sync", marked + hole + marked, 2},
+		{"a hole in a file that knows no marks, and more", good + hole + good, 2},
+		{"a hole as the last line of a file that knows no marks", good + hole, 0},
+		{"junk in the middle", good + junk + good, 2},
+		{"junk as the last line", good + junk, 2},
+		{"junk as the last line before the blank ones", good + junk + blank, 2},
+		{"junk, and then an unfinished line", good + junk + `{"t":"to`, 2},
+		{"an unfinished line behind blank ones", good + blank + `{"t":"to`, 0},
+		{"a record that lacks a field", good + `{"t":"grant","topic":"a"}` + "\n" + good, 2},
+		{"a line longer than any record", good + `{"x":"` + strings.Repeat("x", 300<<10) + "\"}\n" + good, 2},
+		{"two records in one line", good + strings.TrimSpace(good) + good, 2},
+
+		{"a lost tail", wholeMarked + long[:512] + blank + blank, 0},
+		{"a lost tail at the end of the file", wholeMarked + long[:512] + "\n", 0},
+		{"a lost tail, and more of that write", wholeMarked + long[:1024] + blank + whole, 0},
+		{"a lost tail, and a hole behind it", wholeMarked + long[:512] + "\n\x00\x00" + blank, 0},
+		{"a lost tail, and more in a file that knows no marks", whole + long[:512] + blank + whole, 2},
+		{"a lost tail, and then a write that came after a sync", wholeMarked + long[:512] + blank + wholeMarked, 2},
+		{"cut short elsewhere than where a sector begins", wholeMarked + long[:511] + blank, 2},
+		{"cut short where a sector begins, which was not lost", wholeMarked + long[:512] + "\n" + good + blank, 2},
+		{"a whole record gone bad that ends where a sector begins", wholeMarked + "{" + flipped[:511] + "\n" + blank, 2},
+		{"a whole record gone bad that begins where a sector does", wholeMarked + flipped + blank, 2},
+		{"a lost head", wholeMarked + blank + long[512:] + blank, 0},
+		{"a lost head in the sector of the last record", marked + blank[len(marked):] + long[512:] + blank, 0},
+		{"a lost head, and more of that write", wholeMarked + blank + long[512:] + whole, 0},
+		{"a lost head, and then a write that came after a sync", wholeMarked + blank + long[512:] + wholeMarked, 514},
+		{"a lost head, but no sector begins there", wholeMarked + blank + "\n" + long[512:], 515},
+		{"both ends lost", wholeMarked + blank + long[512:1024] + blank, 0},
+		{"whole lines lost before others of that write", wholeMarked + blank + whole + whole, 0},
+		{"whole lines lost, and spaces of a text kept", wholeMarked + blank + strings.Repeat(" ", 512) + blank + whole, 0},
+		{"whole lines lost before a write that came after a sync", wholeMarked + blank + whole + wholeMarked, 514},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.disk.WriteFile(path, []byte(c.file))
 			report, err := journal.Check(dir, w.withDisk())
-			if err != nil || (report.Torn > 0) != c.torn || (len(report.Damage) > 0) == c.torn {
+			if torn := c.line == 0; err != nil || (report.Torn > 0) != torn || (len(report.Damage) > 0) == torn {
 				t.Errorf("check: %+v, %v", report, err)
 			}
 			err = w.tryOpen()
 			var damaged *journal.DamagedError
 			switch {
-			case c.torn && err == nil:
+			case c.line == 0 && err == nil:
 				w.close()
-			case !c.torn && errors.As(err, &damaged):
-				if !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "mutex journal repair /data") {
+			case c.line > 0 && errors.As(err, &damaged):
+				if !strings.Contains(err.Error(), fmt.Sprintf("line %d:", c.line)) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "mutex journal repair /data") {
 					t.Errorf("the error does not say where and what to do: %v", err)
 				}
 				if got := w.disk.ReadFile(path); string(got) != c.file {
@@ -157,7 +189,7 @@ func TestRepair(t *testing.T) {
 	if _, err := journal.Repair(dir, w.withDisk()); err != journal.ErrNoDamage {
 		t.Fatalf("repair of a good file: %v", err)
 	}
-	image := w.disk.ReadFile(path)
+	image := w.records()
 	lines := bytes.SplitAfter(image, []byte("\n"))
 	broken := len(lines) - 4 // topic a's last grant; its release and b's grant follow
 	if !bytes.Contains(lines[broken], []byte(`"fence":20`)) {

@@ -11,6 +11,11 @@
 // gathers; the journal's own goroutine takes the turn for that, and for all that time brings. The fold is what all records
 // so far come to; it is the one source for compaction, for the new file after a failure, and for rebuilding an actor.
 //
+// Records are written over blank lines that were laid ahead of need, after the answers of an earlier commit: a sync of
+// bytes that were there before is cheaper than one of a file that grows. So the file of a running or killed server ends
+// in blank lines, and what a power cut takes back of a batch, sector by sector, reads as blank lines too; survey.torn
+// tells that from damage.
+//
 // # Promises
 //
 //   - When Append has returned nil, its events are in the file, synced (in mode [Always]), in the order of the calls.
@@ -33,6 +38,6 @@
 // twice at once. Events that are not durable are dropped: a place without a ticket, or a request that came back to its
 // place, is not known after a restart. [File.Changed] has one reader.
 //
-// To test: with the simulated disk of package disktest, which fails exactly one call, fills up, or loses its power; with
+// To test: with the simulated disk of package disktest, which fails exactly one call, fills up, or loses any sectors; with
 // real directories where the real disk matters; the fuzz test reads whatever it can think of.
 package journal

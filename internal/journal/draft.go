@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/journal/record"
 )
 
 // draft is a new journal in the making, under a name of its own: a copy of the fold, and what is acknowledged while it
@@ -15,7 +16,7 @@ type draft struct {
 	fs     disk.FS
 	dir    string
 	shared *sharedFold
-	walk   *snapshot
+	left   *snapshot // what is not copied yet
 	anchor anchor
 	clock  func() Reading
 
@@ -36,7 +37,7 @@ func newDraft(fs disk.FS, dir string, shared *sharedFold, a anchor, clock func()
 	}
 	d := &draft{fs: fs, dir: dir, shared: shared, anchor: a, clock: clock, file: file, outcome: make(chan error, 1)}
 	shared.with(func(f *fold) {
-		d.walk = f.beginSnapshot()
+		d.left = f.beginSnapshot()
 		d.buf = f.limits(a.record(nil))
 	})
 	return d, nil
@@ -44,18 +45,24 @@ func newDraft(fs disk.FS, dir string, shared *sharedFold, a anchor, clock func()
 
 // copy writes the whole fold and makes it safe, while the committer goes on: the long part.
 func (d *draft) copy() error {
+	if err := d.walk(); err != nil {
+		return err
+	}
+	return d.save()
+}
+
+// walk writes the whole fold.
+func (d *draft) walk() error {
 	for more := true; more; {
 		if d.aborted.Load() {
 			return errAborted
 		}
-		d.shared.with(func(f *fold) { d.buf, more = f.chunk(d.walk, d.buf, instantOf(d.clock().Now)) })
+		d.shared.with(func(f *fold) { d.buf, more = f.chunk(d.left, d.buf, instantOf(d.clock().Now)) })
 		if err := d.flush(); err != nil {
 			return err
 		}
 	}
-	// Said twice, since repair rests on it: whatever line is lost to damage, no fence can repeat.
-	d.shared.with(func(f *fold) { d.buf = f.limits(d.buf) })
-	return d.save()
+	return nil
 }
 
 // save writes what there is and makes it safe.
@@ -81,12 +88,13 @@ func (d *draft) flush() error {
 	return nil
 }
 
-// catchUp writes what was acknowledged since the copy ended. The committer must stand still.
-func (d *draft) catchUp() error {
-	d.shared.with(func(f *fold) { d.buf = f.takeTail(d.buf) })
-	if len(d.buf) == 0 {
-		return nil
-	}
+// finish writes what was acknowledged since the copy ended, and makes all of it safe. The committer must stand still.
+//
+// The last line says the limits again, since repair rests on them: whatever line is lost to damage, no fence can repeat.
+// It is marked. All before it will be safe when anybody reads this file as a journal, since the sync comes before the
+// change of names; and a file that is torn in its first batch, mark and all, is known as one whose batches have marks.
+func (d *draft) finish() error {
+	d.shared.with(func(f *fold) { d.buf = record.AppendSynced(f.takeTail(d.buf), f.limits(nil)) })
 	return d.save()
 }
 

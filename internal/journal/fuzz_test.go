@@ -3,12 +3,14 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disktest"
 	"legible.sh/mutex/internal/journal/record"
 	"legible.sh/mutex/internal/lease"
 )
@@ -23,6 +25,7 @@ func FuzzReplay(f *testing.F) {
 		if len(image) > 64<<10 {
 			return // as true as for a short one, and slow
 		}
+		sameWithBlanks(t, image)
 		w := newWorld(t)
 		w.disk.WriteFile(path, image)
 		err := w.tryOpen()
@@ -49,6 +52,21 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
+// sameWithBlanks checks that blank lines behind the last one that is finished change nothing.
+func sameWithBlanks(t *testing.T, image []byte) {
+	if len(image) > 0 && image[len(image)-1] != '\n' {
+		return
+	}
+	plain, longer := disktest.New(), disktest.New()
+	plain.WriteFile(path, image)
+	longer.WriteFile(path, append(bytes.Clone(image), bytes.Repeat([]byte("\n"), 4095-len(image)%1024)...))
+	want, err := found(t, plain)
+	got, failed := found(t, longer)
+	if got != want || fmt.Sprint(failed) != fmt.Sprint(err) {
+		t.Fatalf("found %s, %v\nwith blank lines behind it %s, %v\n%q", want, err, got, failed, image)
+	}
+}
+
 // repairAnything checks that a damaged file can be repaired, and then opens, without a fence that could repeat.
 func repairAnything(t *testing.T, w *world, image []byte) {
 	report, err := journal.Repair(dir, w.withDisk())
@@ -70,7 +88,14 @@ func repairAnything(t *testing.T, w *world, image []byte) {
 // fencesOf reads what a file says about fences, line by line, up to the first damage or beyond it.
 func fencesOf(image []byte, stop bool) (fences map[lease.Topic]lease.Fence, highest lease.Fence) {
 	fences = map[lease.Topic]lease.Fence{}
+	at, gap, marked := 0, false, false
 	for line := range bytes.Lines(image) {
+		begin := at
+		at += len(line)
+		if len(line) == 1 && line[0] == '\n' {
+			gap = true
+			continue
+		}
 		r, err := record.Parse(line)
 		if err != nil {
 			if stop && len(bytes.TrimSpace(line)) > 0 {
@@ -78,6 +103,10 @@ func fencesOf(image []byte, stop bool) (fences map[lease.Topic]lease.Fence, high
 			}
 			continue
 		}
+		if stop && gap && begin%512 == 0 && marked && !r.Synced {
+			break // what stood before it in its batch was lost
+		}
+		gap, marked = false, marked || r.Synced
 		switch r.Type {
 		case record.Grant, record.Topic, record.Floor:
 			fences[r.Topic] = max(fences[r.Topic], r.Event.Fence)
@@ -146,8 +175,10 @@ func replaySeeds(t testing.TB) (seeds [][]byte) {
 		t.Fatal(err)
 	}
 	w.kill()
-	image := w.disk.ReadFile(path)
-	seeds = append(seeds, first, image, image[:len(image)-7], append(image[:300:300], 0, 0, 0, '\n'))
+	image := w.records()
+	blanks := bytes.Repeat([]byte("\n"), 1024-len(image)%512)
+	torn := append(append(append(bytes.Clone(image), blanks...), image[300:700]...), blanks...)
+	seeds = append(seeds, torn, append(bytes.Clone(image), blanks...), first, image, image[:len(image)-7], append(image[:300:300], 0, 0, 0, '\n'))
 	const k = `"key":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"`
 	const g = `"t":"grant","topic":"a","lease":"11111111111111111111111111111111","name":"n","since":1800000000000,"expires":1800000900000`
 	return append(seeds,

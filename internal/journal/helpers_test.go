@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	w := &world{t: t, disk: disktest.New(), clock: newClock(), log: &testlog.Buffer{}}
-	w.options = journal.Options{Keep: keep, Clock: w.clock.read, Log: slog.New(slog.NewTextHandler(w.log, nil))}
+	w.options = journal.Options{Keep: keep, Blanks: 4 << 10, Clock: w.clock.read, Log: slog.New(slog.NewTextHandler(w.log, nil))}
 	return w
 }
 
@@ -109,6 +110,12 @@ func (w *world) close() {
 func (w *world) kill() {
 	w.disk = w.disk.Kill()
 	_ = w.file.Close()
+}
+
+// records is the file without the blank lines behind its last record.
+func (w *world) records() []byte {
+	image := w.disk.ReadFile(path)
+	return image[:len(bytes.TrimRight(image, "\n"))+1]
 }
 
 func (w *world) restart() {

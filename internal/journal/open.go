@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"legible.sh/mutex/internal/journal/disk"
+	"legible.sh/mutex/internal/journal/record"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -106,7 +108,7 @@ func (c *committer) load() (*survey, error) {
 	if len(found.damage) > 0 && !found.torn() {
 		return nil, &DamagedError{Dir: c.dir, Damage: found.damage[0]}
 	}
-	if lost := found.size - found.good; lost > 0 {
+	if lost := found.lost(); lost > 0 {
 		c.log.Warn("the journal ends in a record that was never finished, and so never acknowledged; it is dropped",
 			"bytes", lost, "line", found.damage[0].Line)
 	}
@@ -147,31 +149,45 @@ func (c *committer) begin(found *survey) error {
 	return nil
 }
 
-// carryOn goes on in the old file, in the room that is still set aside there. A torn record is blanked out, since to
-// cut it off would give that room away.
+// carryOn goes on in the old file, in the room that is still set aside there, right behind the last record that counts.
 func (c *committer) carryOn(found *survey) (err error) {
 	if c.file, err = c.fs.Open(disk.BootOpen, filepath.Join(c.dir, journalName)); err != nil {
 		return fmt.Errorf("%s: %w", disk.BootOpen, err)
 	}
-	blank := make([]byte, found.size-found.good)
-	for i := range blank {
-		blank[i] = ' '
+	c.size, c.filled = found.good, found.size
+	if err := c.blankOut(found); err != nil {
+		return err
 	}
-	if len(blank) > 0 || found.open {
-		blank = append(blank, '\n')
+	line := record.AppendSynced(nil, c.anchor.record(nil))
+	if err := c.bootWrite(line); err != nil {
+		return err
 	}
-	c.buf = append(c.buf, blank...)
-	c.buf = c.anchor.record(c.buf)
-	if err := c.file.WriteAt(disk.BootWrite, c.buf, found.good); err != nil {
+	c.size += int64(len(line))
+	c.filled = max(c.filled, c.size)
+	c.safe, c.reserved = true, c.size
+	c.learn()
+	c.makeRoom()
+	return nil
+}
+
+// blankOut makes blank lines of a torn batch: to cut it off would give its room away. That is safe before a record is
+// written over them, since what a power cut leaves of the two together might look like damage. A last record that lacks
+// its newline gets it.
+func (c *committer) blankOut(found *survey) error {
+	blanks := bytes.Repeat([]byte{'\n'}, int(found.text-found.good))
+	if found.open && len(blanks) == 0 {
+		blanks = []byte{'\n'}
+		defer func() { c.size++ }()
+	}
+	return c.bootWrite(blanks)
+}
+
+func (c *committer) bootWrite(b []byte) error {
+	if err := c.file.WriteAt(disk.BootWrite, b, c.size); err != nil {
 		return fmt.Errorf("%s: %w", disk.BootWrite, err)
 	}
 	if err := c.file.Sync(disk.BootSync); err != nil {
 		return fmt.Errorf("%s: %w", disk.BootSync, err)
 	}
-	c.size, c.safe = found.good+int64(len(c.buf)), true
-	c.learn()
-	c.buf = c.buf[:0]
-	c.reserved = c.size
-	c.makeRoom()
 	return nil
 }

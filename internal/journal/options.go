@@ -35,6 +35,9 @@ type Options struct {
 	// CompactAt is how large the file gets, in bytes, before it is compacted under load (16 MiB), if it is also more
 	// than four times what a compact one would be.
 	CompactAt int64
+	// Blanks is how far ahead of the records blank lines are laid for them, in bytes (256 KiB): between a half of it and
+	// one and a half.
+	Blanks int64
 
 	// OnCommit is shown each commit, one after the other, while others may wait: it must not block. May be nil.
 	OnCommit func(Commit)
@@ -54,6 +57,7 @@ func (o Options) withDefaults() Options {
 	o.ReserveSpan = cmp.Or(o.ReserveSpan, time.Hour)
 	o.ReserveMax = cmp.Or(o.ReserveMax, 256<<20)
 	o.CompactAt = cmp.Or(o.CompactAt, 16<<20)
+	o.Blanks = cmp.Or(o.Blanks, 256<<10)
 	if o.Disk == nil {
 		o.Disk = disk.OS{}
 	}

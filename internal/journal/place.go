@@ -19,7 +19,7 @@ func (c *committer) look() error {
 	if c.blind {
 		return nil
 	}
-	if err := c.file.Stands(disk.AppendLook, filepath.Join(c.dir, journalName), c.size); err != nil {
+	if err := c.file.Stands(disk.AppendLook, filepath.Join(c.dir, journalName), c.filled); err != nil {
 		return fmt.Errorf("%s: %w", disk.AppendLook, err)
 	}
 	return nil

@@ -21,6 +21,13 @@ var mischief = map[string]func(name string) error{
 	"replaced": func(name string) error {
 		return errors.Join(os.WriteFile(name+".swp", []byte("{}\n"), 0o600), os.Rename(name+".swp", name))
 	},
+	"cut by a blank line": func(name string) error {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		return os.Truncate(name, info.Size()-1)
+	},
 	"emptied": func(name string) error { return os.Truncate(name, 0) },
 	"appended to": func(name string) error {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)

@@ -44,7 +44,10 @@ func (c *committer) replace() error {
 	if err != nil {
 		return err
 	}
-	if err = d.copy(); err == nil {
+	if err = d.walk(); err == nil {
+		err = d.finish()
+	}
+	if err == nil {
 		err = c.place(d)
 	}
 	if err != nil {
@@ -58,7 +61,7 @@ func (c *committer) replace() error {
 // swap goes on in the draft's file.
 func (c *committer) swap(d *draft) {
 	c.closeFile()
-	c.file, c.size, c.safe = d.file, d.size, true
+	c.file, c.size, c.filled, c.safe = d.file, d.size, d.size, true
 	c.reserved, c.shortage, c.refused = d.size, false, false
 	c.failedAt = 0
 	c.learn()

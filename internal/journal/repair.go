@@ -143,8 +143,8 @@ func (p *repair) place() error {
 	return nil
 }
 
-// raise is a fence that nothing in the file has reached, lost lines included: no byte of them can have granted more
-// than one.
+// raise is a fence that nothing in the file has reached, lost lines and what may have been in a gap included: no byte of
+// them can have granted more than one.
 func (s *survey) raise() lease.Fence {
 	raised := s.highest + step
 	if !s.limited {
@@ -153,7 +153,7 @@ func (s *survey) raise() lease.Fence {
 	for _, d := range s.damage {
 		raised += lease.Fence(d.Bytes)
 	}
-	return min(raised, lease.MaxFence)
+	return min(raised+lease.Fence(s.gaps), lease.MaxFence)
 }
 
 // writer collects lines into large writes.

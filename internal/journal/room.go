@@ -103,7 +103,7 @@ func (c *committer) setAside(bytes int64) {
 // promise it, the free space is the best guess.
 func (c *committer) allocate(file disk.File, op disk.Op, end, room int64) error {
 	err := file.Allocate(op, end, room)
-	if errors.Is(err, disk.ErrCannotAllocate) {
+	if c.unpromised = errors.Is(err, disk.ErrCannotAllocate); c.unpromised {
 		var free int64
 		if free, err = c.fs.Free(disk.FreeSpace, c.dir); err == nil && free < room {
 			err = errNoRoom

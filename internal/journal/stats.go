@@ -8,7 +8,7 @@ type Stats struct {
 	Commits     uint64
 	Failures    uint64 // commits that failed
 	Compactions uint64
-	Size        int64 // of the file, bytes
+	Size        int64 // of the file's records, bytes; the blank lines behind them are not counted
 	Reserved    int64 // set aside behind it, bytes
 	Needed      int64 // of that, to renew and release all leases for a while
 }

@@ -19,34 +19,28 @@ type Damage struct {
 	Reason error // says nothing of what the line holds
 }
 
-var errTooLong = errors.New("longer than any record")
+var (
+	errTooLong = errors.New("longer than any record")
+	errBehind  = errors.New("what stood before it was lost")
+)
 
 // survey is what one pass over a file found.
 type survey struct {
 	size    int64
+	text    int64 // end of the last line that is not empty; blank lines may follow, laid for records to come
+	good    int64 // the same before any damage: the end of the last record that counts
 	records int
-	good    int64    // up to here everything could be read
-	damage  []Damage // the lines that could not, in order
+	damage  []Damage // the lines that could not be read, in order
 	open    bool     // the last record is whole but for its newline
 	highest lease.Fence
 	limited bool // a record told the highest fence of all when the file was begun
 
-	first      line // the first damaged line, without its bytes
-	marks      int  // records before the first damage that say all before them is safe
-	goodAfter  int  // records after the first damage
-	marksAfter int  // those of them that say so
-}
-
-// torn tells whether the damage is what a crash leaves of a write that was never acknowledged: a last line that is not
-// finished, or a hole where a page never got to the disk, and nothing after it that says all before it was safe.
-func (s *survey) torn() bool {
-	switch {
-	case len(s.damage) == 0 || s.marksAfter > 0:
-		return false
-	case len(s.damage) == 1 && !s.first.ended:
-		return true
-	}
-	return s.first.holes && (s.goodAfter == 0 || s.marks > 0)
+	blanks     int64 // empty lines since the last that is not
+	gaps       int64 // empty lines before any that is not
+	first      loss  // what the first damaged line tells
+	marks      int   // records before the first damage that say all before them is safe
+	goodAfter  int   // records after the first damage
+	marksAfter int   // those of them that say so
 }
 
 // examine reads a whole file. Each record is shown to use, with its line; beyond says that there was damage before it.
@@ -64,45 +58,75 @@ func examine(file disk.File, op disk.Op, use func(text []byte, r *record.Record,
 		s.size = l.offset + l.length
 		s.line(number, l, use)
 	}
-	if len(s.damage) == 0 {
-		s.good = s.size
-	}
 	return s, nil
 }
 
 func (s *survey) line(number int, l line, use func([]byte, *record.Record, bool)) {
-	if len(bytes.TrimSpace(l.bytes)) == 0 && !l.holes {
+	if len(l.bytes) == 0 {
+		s.blanks++
 		return
 	}
+	s.text = l.offset + l.length
+	s.first.follow(&l)
+	beyond := len(s.damage) > 0
+	if len(bytes.TrimSpace(l.bytes)) == 0 && !l.holes { // it may be a part of a record, so a gap before it goes on
+		s.advance(beyond)
+		return
+	}
+	headless := s.blanks > 0 && l.offset%sector == 0
+	s.gaps += s.blanks
+	s.blanks = 0
 	r, err := record.Parse(l.bytes)
 	if l.length > maxLine {
 		err = errTooLong
 	}
 	if err != nil {
-		s.bad(number, l, err)
+		s.bad(number, &l, err, headless)
 		return
 	}
+	if headless && !r.Synced && s.marks > 0 && !beyond {
+		s.bad(number, &l, errBehind, headless)
+		beyond = true
+	}
+	s.record(&l, &r, beyond)
+	use(l.bytes, &r, beyond)
+}
+
+// advance moves the end of what counts to here.
+func (s *survey) advance(beyond bool) {
+	if !beyond {
+		s.good = s.text
+	}
+}
+
+func (s *survey) record(l *line, r *record.Record, beyond bool) {
+	s.advance(beyond)
 	s.records++
 	s.open = !l.ended
 	s.highest = max(s.highest, r.Event.Fence, r.High)
 	s.limited = s.limited || r.Limits
-	beyond := len(s.damage) > 0
 	if beyond {
 		s.goodAfter++
 	}
-	if r.Synced && beyond {
+	switch {
+	case r.Synced && beyond:
 		s.marksAfter++
-	} else if r.Synced {
+	case r.Synced:
 		s.marks++
 	}
-	use(l.bytes, &r, beyond)
 }
 
-func (s *survey) bad(number int, l line, err error) {
+func (s *survey) bad(number int, l *line, err error, headless bool) {
 	if len(s.damage) == 0 {
-		s.good = l.offset
-		s.first = l
-		s.first.bytes = nil
+		s.first = newLoss(l, err, headless)
 	}
 	s.damage = append(s.damage, Damage{Line: number, Offset: l.offset, Bytes: l.length, Reason: err})
+}
+
+// lost is how many bytes are dropped from the first damage on.
+func (s *survey) lost() int64 {
+	if len(s.damage) == 0 {
+		return 0
+	}
+	return s.text - s.damage[0].Offset
 }

@@ -18,6 +18,7 @@ const (
 const (
 	AppendWrite    Op = "append records"
 	AppendSync     Op = "sync appended records"
+	AppendBlanks   Op = "lay blank lines for the records to come"
 	AppendLook     Op = "look whether the journal is still in its place"
 	AppendAllocate Op = "set room aside"
 	CloseTruncate  Op = "give back room at close"

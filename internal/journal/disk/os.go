@@ -182,16 +182,25 @@ func (o osFile) Truncate(_ Op, size int64) error { return o.f.Truncate(size) }
 func (o osFile) Allocate(_ Op, off, n int64) error { return allocate(o.f, off, n) }
 
 func (o osFile) Stands(_ Op, name string, size int64) error {
-	there, err := os.Stat(name)
+	same, there, err := lookAt(name, o.info)
 	switch {
 	case err != nil:
 		return err
-	case !os.SameFile(there, o.info):
+	case !same:
 		return fmt.Errorf("%s: %w", name, ErrReplaced)
-	case there.Size() != size:
+	case there != size:
 		return fmt.Errorf("%s: %w", name, ErrResized)
 	}
 	return nil
+}
+
+// statAt tells whether the file at name is this one, and its size.
+func statAt(name string, file os.FileInfo) (same bool, size int64, err error) {
+	there, err := os.Stat(name)
+	if err != nil {
+		return false, 0, err
+	}
+	return os.SameFile(there, file), there.Size(), nil
 }
 
 func (o osFile) Close() error { return o.f.Close() }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // keepSize is FALLOC_FL_KEEP_SIZE: blocks are set aside beyond the end, and the end stays where it is.
@@ -21,6 +23,21 @@ func allocate(f *os.File, off, n int64) error {
 		return ErrCannotAllocate
 	}
 	return wrap("fallocate", f, err)
+}
+
+// lookAt tells whether the file at name is this one, and its size. It asks for nothing else: where times are fine-grained
+// (Linux 6.13 and later), a file whose times somebody has looked at gets new ones with its next write, and a sync of it
+// has to wait for the file system's own journal again, as if it had grown.
+func lookAt(name string, file os.FileInfo) (same bool, size int64, err error) {
+	const wanted = unix.STATX_INO | unix.STATX_SIZE
+	var there unix.Statx_t
+	err = retry(func() error { return unix.Statx(unix.AT_FDCWD, name, 0, wanted, &there) })
+	known, ok := file.Sys().(*syscall.Stat_t)
+	if err != nil || there.Mask&wanted != wanted || !ok {
+		return statAt(name, file)
+	}
+	same = there.Ino == known.Ino && unix.Mkdev(there.Dev_major, there.Dev_minor) == uint64(known.Dev)
+	return same, int64(there.Size), nil
 }
 
 func retry(call func() error) error {

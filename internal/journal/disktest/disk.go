@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -105,6 +106,35 @@ func (d *Disk) Crash(chance *rand.Rand) *Disk {
 		after.names[name], after.synced[name] = i, i
 	}
 	return after
+}
+
+// Unsafe lists the sectors of a file that a power cut may lose.
+func (d *Disk) Unsafe(name string) []int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.names[name].dirty))
+}
+
+// Cut gives what is found after a power cut now that keeps those of a file's unsafe sectors which keep says, and either
+// what the file has grown since it was safe or not. Other files are kept as they are. The disk goes on.
+func (d *Disk) Cut(name string, grown bool, keep func(sector int64) bool) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	cut := New()
+	for other, i := range d.names {
+		size := int64(len(i.data))
+		if other == name && !grown {
+			size = min(size, int64(len(i.synced)))
+		}
+		found := i.after(size, func(sector int64, versions [][]byte) []byte {
+			if other == name && !keep(sector) {
+				return nil
+			}
+			return versions[len(versions)-1]
+		})
+		cut.names[other], cut.synced[other] = found, found
+	}
+	return cut
 }
 
 // Kill ends the process but not the machine: what was written is there, and the locks are free.

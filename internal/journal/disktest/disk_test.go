@@ -1,8 +1,10 @@
 package disktest_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -50,6 +52,52 @@ func TestCrash(t *testing.T) {
 	}
 	if err := f.Sync(""); err != disktest.ErrDead {
 		t.Errorf("after the crash: %v", err)
+	}
+}
+
+// What is written over what was safe comes back as it was, sector by sector, or as any of the writes since left it.
+func TestCrashOfOverwrites(t *testing.T) {
+	text := func(a, b byte) string {
+		return string(bytes.Repeat([]byte{a}, 512)) + string(bytes.Repeat([]byte{b}, 512))
+	}
+	d := disktest.New()
+	f := create(t, d, "a", text('1', '1'))
+	if err := errors.Join(f.Sync(""), d.SyncDir("", "/"), f.WriteAt("", []byte(text('2', '2')), 0), f.WriteAt("", []byte(text('3', '3')[:512]), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Unsafe("a"); !slices.Equal(got, []int64{0, 1}) {
+		t.Errorf("unsafe: %v", got)
+	}
+	for sector, want := range map[int64]string{0: text('3', '1'), 1: text('1', '2'), 2: text('1', '1')} {
+		if got := d.Cut("a", true, func(s int64) bool { return s == sector }).ReadFile("a"); string(got) != want {
+			t.Errorf("only sector %d was kept: %s", sector, got)
+		}
+	}
+	got := crashes(d, "a")
+	for _, a := range "123" {
+		for _, b := range "12" {
+			if !got[text(byte(a), byte(b))] {
+				t.Errorf("never found %c %c", a, b)
+			}
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("found %d contents", len(got))
+	}
+	if err := f.Sync(""); err != disktest.ErrDead {
+		t.Errorf("after the crash: %v", err)
+	}
+}
+
+// A cut that was not synced may not have come to be.
+func TestCrashOfTruncate(t *testing.T) {
+	d := disktest.New()
+	f := create(t, d, "a", "safe and more")
+	if err := errors.Join(f.Sync(""), d.SyncDir("", "/"), f.Truncate("", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if got := crashes(d, "a"); !got["safe"] || !got["safe and more"] || len(got) != 2 {
+		t.Errorf("found %v", got)
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 	"legible.sh/mutex/internal/journal/disk"
 )
 
-// pageSize is what is lost or kept as a whole.
-const pageSize = 512
+// sectorSize is what is lost or kept as a whole.
+const sectorSize = 512
 
 // inode is a file's content, whatever it is called.
 type inode struct {
-	data   []byte         // in the page cache
-	synced []byte         // safe
-	dirty  map[int64]bool // pages that differ
-	room   int64          // set aside, from the beginning of the file
+	data   []byte             // in the page cache
+	synced []byte             // safe
+	dirty  map[int64][][]byte // by sector, what it was made since it was safe: any of it may be on the disk
+	room   int64              // set aside, from the beginning of the file
 }
 
-func newInode() *inode { return &inode{dirty: map[int64]bool{}} }
+func newInode() *inode { return &inode{dirty: map[int64][][]byte{}} }
 
 func (i *inode) taken() int64 { return max(int64(len(i.data)), i.room) }
 
@@ -36,45 +36,64 @@ func grow(b []byte, size int64) []byte {
 func (i *inode) write(p []byte, off int64) {
 	i.data = grow(i.data, off+int64(len(p)))
 	copy(i.data[off:], p)
-	for page := off / pageSize; page*pageSize < off+int64(len(p)); page++ {
-		i.dirty[page] = true
+	for sector := off / sectorSize; sector*sectorSize < off+int64(len(p)); sector++ {
+		i.dirty[sector] = append(i.dirty[sector], slices.Clone(i.sector(sector)))
 	}
 }
 
-// sync makes the dirty pages safe.
+// sector is what the page cache has of one.
+func (i *inode) sector(n int64) []byte {
+	size := int64(len(i.data))
+	return i.data[min(n*sectorSize, size):min((n+1)*sectorSize, size)]
+}
+
+// sync makes what is dirty safe.
 func (i *inode) sync() {
 	i.synced = grow(i.synced, int64(len(i.data)))[:len(i.data)]
-	for page := range i.dirty {
-		i.keep(i.synced, page)
+	for sector := range i.dirty {
+		put(i.synced, sector, i.sector(sector))
 	}
 	clear(i.dirty)
 }
 
-// keep copies a page to what is safe.
-func (i *inode) keep(safe []byte, page int64) {
-	from := page * pageSize
-	if from >= int64(len(safe)) || from >= int64(len(i.data)) {
-		return
+// put puts a sector into a content, as far as that goes.
+func put(content []byte, sector int64, text []byte) {
+	if at := sector * sectorSize; at < int64(len(content)) {
+		copy(content[at:], text)
 	}
-	copy(safe[from:], i.data[from:min(from+pageSize, int64(len(i.data)))])
 }
 
-// crash is what is found after a power cut: the size is the one that is safe or the one that was seen last, and each
-// dirty page is there or not.
-func (i *inode) crash(chance *rand.Rand) *inode {
-	after := newInode()
-	size := len(i.synced)
-	if chance.IntN(2) == 0 {
-		size = len(i.data)
-	}
-	after.data = grow(slices.Clone(i.synced), int64(size))[:size]
-	for _, page := range slices.Sorted(maps.Keys(i.dirty)) {
-		if chance.IntN(2) == 0 {
-			i.keep(after.data, page)
+// after is what is found after a power cut that left this size, and of each dirty sector what kept gives of all that it
+// was made since; nil for what it was before.
+func (i *inode) after(size int64, kept func(sector int64, versions [][]byte) []byte) *inode {
+	found := newInode()
+	found.data = grow(slices.Clone(i.synced), size)[:size]
+	for _, sector := range slices.Sorted(maps.Keys(i.dirty)) {
+		if text := kept(sector, i.dirty[sector]); text != nil {
+			put(found.data, sector, text)
 		}
 	}
-	after.synced = slices.Clone(after.data)
-	return after
+	found.synced = slices.Clone(found.data)
+	return found
+}
+
+// crash leaves it to chance. The size is the one that is safe, the one that was seen last, or one between them.
+func (i *inode) crash(chance *rand.Rand) *inode {
+	size, last := int64(len(i.synced)), int64(len(i.data))
+	switch between := (last - size) / sectorSize; chance.IntN(3) {
+	case 0:
+		size = last
+	case 1:
+		if between > 0 {
+			size += chance.Int64N(between) * sectorSize
+		}
+	}
+	return i.after(size, func(_ int64, versions [][]byte) []byte {
+		if chance.IntN(2) == 0 {
+			return nil
+		}
+		return versions[chance.IntN(len(versions))]
+	})
 }
 
 func sortedKeys(m map[string]*inode) []string { return slices.Sorted(maps.Keys(m)) }
@@ -131,7 +150,6 @@ func (f *file) Sync(op disk.Op) error {
 func (f *file) Truncate(op disk.Op, size int64) error {
 	return f.d.do(op, f.name, func() error {
 		f.inode.data = grow(f.inode.data, size)[:size]
-		f.inode.synced = f.inode.synced[:min(len(f.inode.synced), int(size))]
 		f.inode.room = size
 		return nil
 	})

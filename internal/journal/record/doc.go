@@ -27,6 +27,9 @@
 // Any record may carry "synced":true: all that stands before it in the file was safe when it was written. Damage
 // before such a record is damage to acknowledged records; damage after the last one can be a torn write.
 //
+// Blank lines are skipped. The file ends in some, ready to be written over, while a server runs and after one was
+// killed.
+//
 // The format only grows. Fields and types that are not known are skipped on reading, so a file may come from a
 // later version; and a first-generation file, which has only topic, grant, renew and release, without ttl, slot,
 // key and at, reads as it is: ttl is expires - since there, and the slot is -1 for "the lowest free one".

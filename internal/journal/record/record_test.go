@@ -19,7 +19,7 @@ var (
 	who   = lease.Who{Name: "a\"b\\c é 🔒", Reason: "why", Host: "box", PID: 4242}
 )
 
-// Every durable event comes back as it went in, as far as it must.
+// Every durable event comes back as it went in, as far as it must, and every beginning of its line is one.
 func TestEventsComeBack(t *testing.T) {
 	for _, e := range []lease.Event{
 		{Kind: lease.Declared, Capacity: 3, Fence: 7},
@@ -46,6 +46,11 @@ func TestEventsComeBack(t *testing.T) {
 			}
 			if r.Event != e {
 				t.Errorf("%s:\ngot  %+v\nwant %+v", text, r.Event, e)
+			}
+			for n := 1; n < len(text)-1; n++ {
+				if _, err := record.Parse(text[:n]); !errors.Is(err, record.ErrCutShort) {
+					t.Errorf("the first %d bytes of %s: %v", n, text, err)
+				}
 			}
 		}
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 )
 
-// What can be wrong with a line as JSON.
+// ErrCutShort says that a line begins as a record does, and ends too early: every beginning of a record is that.
+var ErrCutShort = errors.New("cut short")
+
+// What else can be wrong with a line as JSON.
 var (
 	errNotObject = errors.New("not a JSON object")
-	errCutShort  = errors.New("cut short")
 	errSyntax    = errors.New("not JSON")
 	errTrailing  = errors.New("something follows the JSON object")
 )
@@ -84,7 +86,7 @@ func (s *scanner) end() error {
 
 func (s *scanner) unexpected() error {
 	if s.i >= len(s.b) {
-		return errCutShort
+		return ErrCutShort
 	}
 	return errSyntax
 }
@@ -96,7 +98,7 @@ func (s *scanner) text() ([]byte, error) {
 		n := bytes.IndexByte(s.b[i:], '"')
 		if n < 0 {
 			s.i = len(s.b)
-			return nil, errCutShort
+			return nil, ErrCutShort
 		}
 		i += n + 1
 		if !escaped(s.b[start+1 : i-1]) {
@@ -174,7 +176,7 @@ func (s *scanner) nested() ([]byte, error) {
 			return nil, errSyntax
 		}
 	}
-	return nil, errCutShort
+	return nil, ErrCutShort
 }
 
 func delimiter(c byte) bool {
