@@ -23,7 +23,7 @@ type subject struct {
 	*topic
 	safe    []lease.Event // acknowledged, since it was last retired
 	unsure  []lease.Event // of the append that failed: any part of it may be there
-	retired bool          // its retirement is not acknowledged yet
+	retired bool          // it may be there or not: its retirement is not acknowledged yet, or what it had to say after that
 	held    []lease.Token
 }
 
@@ -109,6 +109,7 @@ func (l *workload) retire(s *subject) error {
 	s.retired = false
 	l.floor = max(l.floor, fence)
 	if err := l.w.file.Append(s.name, s.safe); err != nil {
+		s.retired = true // that is acknowledged, and this may be there or not
 		return err
 	}
 	s.state.Apply(&s.safe[0])
