@@ -9,8 +9,8 @@ import (
 
 // net/http sets half a dozen deadlines in the course of a request, nearly all of them far away and taken back before
 // anybody waits. A timer of the runtime for each costs a short request more than the lock that it asks for. So a
-// connection only notes what it is told. The runtime hears of a deadline when somebody reads or writes, and only of one
-// that is earlier than what it has; when its time comes and more was wanted meanwhile, it is told again.
+// connection only notes what it is told. The runtime hears of a deadline only if it is earlier than what it has; when its
+// time comes and more was wanted meanwhile, it is told again.
 
 // deadlines are those of one connection.
 type deadlines struct {
@@ -36,34 +36,16 @@ func sooner(t, than time.Time) bool { return !t.IsZero() && (than.IsZero() || t.
 
 func (d *deadline) isOver() bool { return !d.wanted.IsZero() && !d.wanted.After(time.Now()) }
 
-// until sets a deadline, for whoever waits already too. The runtime is told with arm.
+// until sets a deadline, for whoever waits already too. The runtime is told with arm: here, and not where somebody reads,
+// since that may be deep in a stack of which thousands are kept while their requests wait.
 func (l *deadlines) until(d *deadline, t time.Time, arm func(time.Time) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.wanted = t
-	if d.waiting == 0 {
-		return nil
-	}
-	return d.keep(arm)
-}
-
-// wait tells the runtime what it must know, for one more who is going to wait.
-func (l *deadlines) wait(d *deadline, arm func(time.Time) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if gaveUp(d.wanted) {
-		return os.ErrDeadlineExceeded
-	}
-	if err := d.keep(arm); err != nil {
-		return err
-	}
-	d.waiting++
-	return nil
-}
-
-// keep arms where what is armed would come too late, or is ancient and so would come at once.
-func (d *deadline) keep(arm func(time.Time) error) error {
-	if sooner(d.wanted, d.armed) || gaveUp(d.armed) && !gaveUp(d.wanted) {
+	switch {
+	case gaveUp(t) && d.waiting == 0:
+		return nil // who comes is told by wait
+	case sooner(t, d.armed), gaveUp(d.armed) && !gaveUp(t):
 		return d.rearm(arm)
 	}
 	return nil
@@ -72,6 +54,17 @@ func (d *deadline) keep(arm func(time.Time) error) error {
 func (d *deadline) rearm(arm func(time.Time) error) error {
 	d.armed = d.wanted
 	return arm(d.wanted)
+}
+
+// wait notes one more who is going to wait, unless it is time to give up.
+func (l *deadlines) wait(d *deadline) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if gaveUp(d.wanted) {
+		return false
+	}
+	d.waiting++
+	return true
 }
 
 // again tells whether to go on after an error that only means that an earlier deadline than the wanted one has passed.
@@ -99,31 +92,4 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 // SetDeadline sets both.
 func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
-// read is Conn.Read, to the wanted deadline.
-func (c *conn) read(b []byte) (n int, err error) {
-	if err := c.deadlines.wait(&c.deadlines.read, c.Conn.SetReadDeadline); err != nil {
-		return 0, err
-	}
-	for {
-		n, err = c.Conn.Read(b)
-		if !c.deadlines.again(&c.deadlines.read, err, c.Conn.SetReadDeadline) {
-			return n, err
-		}
-	}
-}
-
-// write is Conn.Write, to the wanted deadline.
-func (c *conn) write(b []byte) (written int, err error) {
-	if err := c.deadlines.wait(&c.deadlines.write, c.Conn.SetWriteDeadline); err != nil {
-		return 0, err
-	}
-	for {
-		n, err := c.Conn.Write(b[written:])
-		written += n
-		if !c.deadlines.again(&c.deadlines.write, err, c.Conn.SetWriteDeadline) {
-			return written, err
-		}
-	}
 }

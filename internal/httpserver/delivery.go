@@ -3,6 +3,7 @@ package httpserver
 import (
 	"context"
 	"net"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -43,8 +44,16 @@ type delivery struct {
 }
 
 // Read forgets the grant when the client goes on talking: it has it.
-func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.read(b)
+func (c *conn) Read(b []byte) (n int, err error) {
+	if !c.deadlines.wait(&c.deadlines.read) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	for {
+		n, err = c.Conn.Read(b)
+		if !c.deadlines.again(&c.deadlines.read, err, c.Conn.SetReadDeadline) {
+			break
+		}
+	}
 	if n > 0 {
 		c.last.Store(nil)
 		if !c.heard {
@@ -56,8 +65,18 @@ func (c *conn) Read(b []byte) (int, error) {
 }
 
 // Write counts.
-func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.write(b)
+func (c *conn) Write(b []byte) (n int, err error) {
+	if !c.deadlines.wait(&c.deadlines.write) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	for {
+		var more int
+		more, err = c.Conn.Write(b[n:])
+		n += more
+		if !c.deadlines.again(&c.deadlines.write, err, c.Conn.SetWriteDeadline) {
+			break
+		}
+	}
 	c.before.Store(c.sent.Load())
 	c.sent.Add(int64(n))
 	c.broken.Store(err != nil)
