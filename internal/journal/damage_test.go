@@ -124,6 +124,7 @@ func TestWhatIsTorn(t *testing.T) {
 		{"a lost head, but no sector begins there", wholeMarked + blank + "\n" + long[512:], 515},
 		{"both ends lost", wholeMarked + blank + long[512:1024] + blank, 0},
 		{"whole lines lost before others of that write", wholeMarked + blank + whole + whole, 0},
+		{"whole lines lost but for the last newline", wholeMarked + blank + "\n" + whole + whole, 0},
 		{"whole lines lost, and spaces of a text kept", wholeMarked + blank + strings.Repeat(" ", 512) + blank + whole, 0},
 		{"whole lines lost before a write that came after a sync", wholeMarked + blank + whole + wholeMarked, 514},
 	} {

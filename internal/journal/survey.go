@@ -74,6 +74,7 @@ func (s *survey) line(number int, l line, use func([]byte, *record.Record, bool)
 		return
 	}
 	headless := s.blanks > 0 && l.offset%sector == 0
+	behind := s.blanks > 0 && l.offset%sector <= 1 // 1: of what was lost, the last newline is left
 	s.gaps += s.blanks
 	s.blanks = 0
 	r, err := record.Parse(l.bytes)
@@ -84,8 +85,8 @@ func (s *survey) line(number int, l line, use func([]byte, *record.Record, bool)
 		s.bad(number, &l, err, headless)
 		return
 	}
-	if headless && !r.Synced && s.marks > 0 && !beyond {
-		s.bad(number, &l, errBehind, headless)
+	if behind && !r.Synced && s.marks > 0 && !beyond {
+		s.bad(number, &l, errBehind, true)
 		beyond = true
 	}
 	s.record(&l, &r, beyond)

@@ -53,8 +53,8 @@ func (f *loss) follow(l *line) {
 // What follows may be whole records of the same batch. They were not acknowledged either, and must not be taken without
 // those before them: a clock that was set counts for all times that follow it, and a floor stands before the grant of
 // the topic that came back. So a batch counts up to its first loss. Where the lost sectors held whole lines, none is
-// damaged, and the gap alone gives it away: a record without the mark, behind an empty line, where a sector begins, is
-// damaged too, for what it followed is missing (errBehind).
+// damaged, and the gap alone gives it away: a record without the mark, behind an empty line, where a sector begins or
+// behind its first newline, is damaged too, for what it followed is missing (errBehind).
 //
 // Which records a mark is missing from says something only in a file that has marks: every file that is written now has
 // one before its first batch.
