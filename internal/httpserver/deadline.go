@@ -25,11 +25,12 @@ type deadline struct {
 	waiting uint8     // how many read, or write
 }
 
-// ancient is after the moment, in 1970, by which net/http makes somebody give up, and before all that clocks show.
-var ancient = time.Unix(946684800, 0)
+// longAgo is the deadline by which net/http makes somebody give up. No clock shows a moment before it, not even one that
+// was never set and counts from 1970.
+var longAgo = time.Unix(1, 0)
 
-// gaveUp tells such a deadline from others without a look at the clock.
-func gaveUp(t time.Time) bool { return !t.IsZero() && t.Before(ancient) }
+// gaveUp tells it from others without a look at the clock.
+func gaveUp(t time.Time) bool { return !t.IsZero() && !t.After(longAgo) }
 
 // sooner tells whether a deadline comes first.
 func sooner(t, than time.Time) bool { return !t.IsZero() && (than.IsZero() || t.Before(than)) }
