@@ -20,7 +20,7 @@ var blankLines = bytes.Repeat([]byte{'\n'}, blankStep)
 //
 // It comes after the answers, which need not wait for it, and where no sync is waited for there is nothing to gain. The
 // last byte before a multiple of the chunk stays out, so that what a program of the first generation appends to the file
-// does not begin where only a lost sector lets a line begin; see [survey.lost].
+// does not begin where only a lost sector lets a line begin; see [newLoss].
 func (c *committer) layBlanks() {
 	chunk := c.options.Blanks
 	if c.fault != nil || c.options.Fsync != Always || c.unpromised || c.filled-c.size >= chunk/2 {

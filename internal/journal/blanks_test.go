@@ -178,10 +178,7 @@ func TestCheckWhileBlanksAreWrittenOver(t *testing.T) {
 
 // torn kills a server on a full disk in the middle of a write, of which a part is there; it gives what was acknowledged.
 func torn(w *world, part int) (acknowledged []byte, held []*topic) {
-	w.disk.Limit(4 << 20)
-	w.options.CompactAt = 1 << 40
-	w.open()
-	held = w.fillUp()
+	held = w.openFull()
 	for w.blanksAhead() < 2048 {
 		held[0].must(lease.Command{Op: lease.Renew, Token: token(0)})
 	}
@@ -245,10 +242,7 @@ func TestCarryOnOverBlanks(t *testing.T) {
 // On a full disk a server that ends keeps its blank lines, as it keeps its room, and the next one writes over them.
 func TestBlanksOfAServerThatEndedOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
-	w.disk.Limit(4 << 20)
-	w.options.CompactAt = 1 << 40
-	w.open()
-	held := w.fillUp()
+	held := w.openFull()
 	w.disk.Limit(w.disk.Used())
 	w.close()
 	length := len(w.disk.ReadFile(path))

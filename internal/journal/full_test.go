@@ -14,6 +14,15 @@ import (
 	"legible.sh/mutex/internal/lease"
 )
 
+// openFull opens a journal on a small disk, and fills that with leases. It is not compacted: the room must do without.
+func (w *world) openFull() (held []*topic) {
+	w.t.Helper()
+	w.disk.Limit(4 << 20)
+	w.options.CompactAt = 1 << 40
+	w.open()
+	return w.fillUp()
+}
+
 // fillUp takes leases until no more are granted, and gives them.
 func (w *world) fillUp() (held []*topic) {
 	w.t.Helper()
@@ -51,10 +60,7 @@ func (w *world) anHour(held []*topic) {
 // when there is room again grants go on by themselves.
 func TestFullDisk(t *testing.T) {
 	w := newWorld(t)
-	w.disk.Limit(4 << 20)
-	w.options.CompactAt = 1 << 40 // the room must do without
-	w.open()
-	held := w.fillUp()
+	held := w.openFull()
 	if len(held) < 50 {
 		t.Errorf("only %d leases on an empty disk of 4 MiB", len(held))
 	}
@@ -167,10 +173,7 @@ func TestGrantOnItsWay(t *testing.T) {
 // A server that ends on a full disk keeps its room for the one that follows.
 func TestEndedOnFullDisk(t *testing.T) {
 	w := newWorld(t)
-	w.disk.Limit(4 << 20)
-	w.options.CompactAt = 1 << 40
-	w.open()
-	held := w.fillUp()
+	held := w.openFull()
 	w.disk.Limit(w.disk.Used())
 	w.close()
 	w.disk.Limit(w.disk.Used()) // others take what it gave back
@@ -185,10 +188,7 @@ func TestEndedOnFullDisk(t *testing.T) {
 // The room outlives a kill: a server that starts on the full disk renews and releases from it, behind a torn record.
 func TestKilledOnFullDisk(t *testing.T) {
 	w := newWorld(t)
-	w.disk.Limit(4 << 20)
-	w.options.CompactAt = 1 << 40
-	w.open()
-	held := w.fillUp()
+	held := w.openFull()
 	before := held[0].describe()
 	w.disk.Limit(w.disk.Used())
 	w.kill()

@@ -174,12 +174,15 @@ func (c *committer) carryOn(found *survey) (err error) {
 // written over them, since what a power cut leaves of the two together might look like damage. A last record that lacks
 // its newline gets it.
 func (c *committer) blankOut(found *survey) error {
-	blanks := bytes.Repeat([]byte{'\n'}, int(found.text-found.good))
-	if found.open && len(blanks) == 0 {
-		blanks = []byte{'\n'}
-		defer func() { c.size++ }()
+	if torn := found.text - found.good; torn > 0 {
+		return c.bootWrite(bytes.Repeat([]byte{'\n'}, int(torn)))
 	}
-	return c.bootWrite(blanks)
+	if !found.open {
+		return nil
+	}
+	err := c.bootWrite([]byte{'\n'})
+	c.size++
+	return err
 }
 
 func (c *committer) bootWrite(b []byte) error {
