@@ -10,7 +10,8 @@
 //   - All methods of [Actor] may be called from any goroutine.
 //   - Nothing leaves an actor before what it rests on is safe, reads behind it in the same turn included. A failed
 //     append leaves nothing of itself in what anyone is shown: the state is dropped, everybody who waits is told
-//     [lease.ErrStorage] (or [lease.ErrSuspended], where the journal had no room for a grant), and the state is built anew from what the journal last acknowledged.
+//     [lease.ErrStorage] (or [lease.ErrSuspended], where the journal had no room for a grant), and the state is built anew
+//     from what the journal last acknowledged.
 //   - When [Actor.Do] returns, the actor has no message of this caller left, whether the context ended or not. That is
 //     what lets the registry reap an actor that nobody has a reference to.
 //   - A watcher never slows a topic: one that falls behind is cut off, and told so.
