@@ -10,7 +10,7 @@ import (
 )
 
 // pages are all there are; the sign-in form is looked at before the sign-in.
-var pages = []string{"/", "/deploy:staging", "/gpu", "/never-used", "/-/dashboard", "/-/docs"}
+var pages = []string{"/", "/deploy:staging", "/gpu", "/backup", "/never-used", "/-/dashboard", "/-/docs"}
 
 // TestAccessibility has axe look at every page, light on a desk and dark on a phone with everything unfolded, and
 // allows no page to be wider than a phone.

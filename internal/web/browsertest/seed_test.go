@@ -72,7 +72,7 @@ func (j *journal) write(t *testing.T, path string) {
 	}
 }
 
-// writeHistory writes a day of leases that came and went: few at night, many at noon.
+// writeHistory writes a day of leases that came and went, few at night, many at noon, and one of an earlier day.
 func writeHistory(t *testing.T, path string, now time.Time) {
 	t.Helper()
 	w := world{chance: rand.New(rand.NewPCG(4, 185)), places: []place{
@@ -92,6 +92,11 @@ func writeHistory(t *testing.T, path string, now time.Time) {
 			events = append(events, end)
 		}
 	}
+	begun := now.Add(-30 * time.Hour)
+	backup := history.Event{At: begun, Kind: history.Acquired, Topic: "backup", Name: "worker-3", Fence: 1204, TTL: time.Minute, Waited: 95 * time.Second}
+	broken := backup
+	broken.At, broken.Kind, broken.Held, broken.By = begun.Add(130*time.Minute), history.ForceReleased, 130*time.Minute, "alice (wedged)"
+	events = append(events, backup, broken)
 	slices.SortStableFunc(events, func(a, b history.Event) int { return a.At.Compare(b.At) })
 	if err := history.Append(t.Context(), history.Options{Path: path}, events...); err != nil {
 		t.Fatal(err)
