@@ -7,7 +7,6 @@ import (
 	"net"
 	"runtime"
 	"testing"
-	"time"
 )
 
 // TestAParkedRequestSitsOnAShallowStack: thousands may wait, each with the stacks of two goroutines, which grow by
@@ -29,9 +28,7 @@ func TestAParkedRequestSitsOnAShallowStack(t *testing.T) {
 		}
 		conns[i] = c
 	}
-	for s.call(t, "GET", "/busy", "Accept", "application/json").json["waiting"] != float64(parked) {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "all wait", func() bool { return s.waiting(t, "busy") == parked })
 	if got := (stacks() - before) / parked; got > most {
 		t.Errorf("a parked request keeps %d bytes of stack, want at most %d", got, most)
 	}

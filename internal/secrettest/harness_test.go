@@ -94,12 +94,12 @@ func (s *server) stop(t *testing.T) {
 
 // collector stands for an OpenTelemetry collector: what it is sent is evidence.
 func collector(t *testing.T, e *evidence) (vars []string) {
-	stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		e.add("a span", fmt.Sprint(r.Header, string(body)))
 	}))
-	t.Cleanup(stub.Close)
-	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + stub.URL, "OTEL_BSP_SCHEDULE_DELAY=20"}
+	t.Cleanup(receiver.Close)
+	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + receiver.URL, "OTEL_BSP_SCHEDULE_DELAY=20"}
 }
 
 // watchProcesses keeps what a list of processes shows of our programs, until the function it gives is called.
