@@ -42,6 +42,7 @@ Every setting is a flag and a variable; the flag wins. Durations are seconds or 
 		reload := make(chan os.Signal, 1)
 		signal.Notify(reload, syscall.SIGHUP)
 		defer signal.Stop(reload)
+		addThread()
 		return app.Serve(ctx, app.Options{
 			Config: c, Log: logger(c, cmd.ErrOrStderr()), Version: cli.Version(), Dirs: userDirs(), Reload: reload,
 			Tracing: tracing(),
