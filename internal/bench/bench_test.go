@@ -241,6 +241,21 @@ func TestDiskBesideMemory(t *testing.T) {
 	}
 }
 
+// TestTheDisksFloorSyncs: a floor that stored nothing would be ahead of a disk that it never waits for.
+func TestTheDisksFloorSyncs(t *testing.T) {
+	o := quick("", "disk")
+	o.Self, o.Serve, o.Dir = true, program(t, "play-server"), t.TempDir()
+	o.Floor, o.FloorServer, o.Connections = true, program(t, "play-floor"), []int{1}
+	r := measureSome(t, o, "throughput")
+	cycles, disk := figure(t, r, "throughput"), figure(t, r, "disk")
+	if cycles.Floor == nil || disk.Floor == nil || *cycles.Floor <= 0 || *disk.Floor <= 0 {
+		t.Errorf("%+v", r.Figures)
+	}
+	if left, _ := os.ReadDir(o.Dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestAServerThatDoesNotStart(t *testing.T) {
 	o := quick("", "cycles")
 	o.Self, o.Serve = true, program(t, "play-dead")

@@ -4,23 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"time"
 )
 
-// recordSize is about what the journal of a server writes for a grant, in bytes.
-const recordSize = 256
+// record is about as long as what the journal of a server writes for a grant.
+var record [256]byte
 
 // onDisk: the disk's own rate of append and sync, and cycles beside it. A server started here keeps its journal on
 // the same disk, and another one in memory says what the disk costs. A cycle needs two syncs, which many connections
-// share.
+// share. The floor appends and syncs a record of its own before each answer, which says what HTTP costs.
 func onDisk(ctx context.Context, m *measurement) (_ readings, failed error) {
 	dir, err := os.MkdirTemp(m.Dir, "mutex-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
-	if !m.Self {
+	if m.isFloor {
+		defer m.stop() // its file goes with the directory
+		if err := m.startSyncing(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if m.isFloor || !m.Self {
 		result, rate, err := m.betweenSyncs(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -46,6 +53,17 @@ func onDisk(ctx context.Context, m *measurement) (_ readings, failed error) {
 	return append(besideDisk(result, journaled.process, rate),
 		reading{"in memory", "cycles/s", float64(memory.steps) / memory.took.Seconds()},
 		reading{"by memory", "", float64(result.steps) / float64(max(memory.steps, 1))}), nil
+}
+
+// startSyncing makes the floor store a record before each answer.
+func (m *measurement) startSyncing(ctx context.Context, dir string) error {
+	c, err := m.target.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	_, err = c.want(m.target.request("POST", syncPath+"?dir="+url.QueryEscape(dir)))
+	return err
 }
 
 // betweenSyncs measures cycles, and the disk's rate half before and half behind them: a disk that others use as well is
@@ -76,19 +94,22 @@ func syncRate(ctx context.Context, dir string, d time.Duration) (_ float64, fail
 		return 0, fmt.Errorf("disk: %w", err)
 	}
 	defer func() { failed = errors.Join(failed, f.Close()) }()
-	record := make([]byte, recordSize)
 	n := 0
 	start := time.Now()
 	for ; time.Since(start) < d; n++ {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		if _, err := f.Write(record); err != nil {
-			return 0, fmt.Errorf("disk: %w", err)
-		}
-		if err := datasync(f); err != nil {
+		if err := appendSynced(f); err != nil {
 			return 0, fmt.Errorf("disk: %w", err)
 		}
 	}
 	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+func appendSynced(f *os.File) error {
+	if _, err := f.Write(record[:]); err != nil {
+		return err
+	}
+	return datasync(f)
 }

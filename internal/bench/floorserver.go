@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -54,6 +55,7 @@ type floor struct {
 	answers floorAnswers
 	ended   <-chan struct{}
 	parked  atomic.Int64
+	journal atomic.Pointer[os.File] // nil: nothing is stored
 
 	mu   sync.Mutex // guards live, which requests share
 	live map[string]*bareTopic
@@ -67,13 +69,15 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.park(r)
 	case r.Method == http.MethodPost && r.URL.Path == collectPath:
 		runtime.GC()
+	case r.Method == http.MethodPost && r.URL.Path == syncPath:
+		f.startSyncing(w, r.URL.Query().Get("dir"))
 	case r.Method == http.MethodPost:
 		if r.Header[liveHeader] != nil {
 			f.makeLive(r.URL.Path)
 		}
-		reply(w, f.answers.Acquire)
+		f.replySynced(w, f.answers.Acquire)
 	case r.Method == http.MethodDelete:
-		reply(w, f.answers.Release)
+		f.replySynced(w, f.answers.Release)
 	case r.URL.RawQuery == "parked":
 		reply(w, fmt.Sprintf("{\"waiting\": %d}\n", f.parked.Load()))
 	default:
@@ -83,6 +87,30 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // collectPath is where a floor collects its garbage, as the profiler has a server do.
 const collectPath = "/-/collect"
+
+// syncPath is where a floor is told to store a record before each answer that a lock service would store one for, in a
+// file of its own in the directory that the parameter dir names.
+const syncPath = "/-/sync"
+
+func (f *floor) startSyncing(w http.ResponseWriter, dir string) {
+	file, err := os.CreateTemp(dir, "floor-") // open as long as the process lives
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	f.journal.Store(file)
+}
+
+// replySynced is reply, behind a record on the disk if the floor was told so.
+func (f *floor) replySynced(w http.ResponseWriter, body string) {
+	if file := f.journal.Load(); file != nil {
+		if err := appendSynced(file); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	reply(w, body)
+}
 
 // liveHeader tells a floor to keep what a live topic needs at the least.
 const liveHeader = "Mutex-Bench-Live"

@@ -33,7 +33,7 @@ func scenarios() []scenario {
 		{Scenario: Scenario{"park", "memory and idle CPU for each parked waiter"}, measure: park, floor: true, needsProcess: true, onePass: true},
 		{Scenario: Scenario{"watchers", "events to many watchers: none lost, how late"}, measure: watchers, onePass: true},
 		{Scenario: Scenario{"topics", "memory for each live topic, and after many names were used"}, measure: topics, flags: []string{"--topic-idle", topicIdle.String()}, floor: true, needsProcess: true, onePass: true},
-		{Scenario: Scenario{"disk", "cycles beside the disk's own append and sync"}, measure: onDisk},
+		{Scenario: Scenario{"disk", "cycles beside the disk's own append and sync"}, measure: onDisk, floor: true},
 	}
 }
 
