@@ -11,7 +11,8 @@ import (
 // more is an eighth more requests.
 //
 // Where somebody chose a number it stays, and so does one that a container's quota made smaller: a thread above the
-// quota stops them all for the rest of its period. One processor alone has nothing to be idle.
+// quota stops them all for the rest of its period (one that is set while the server runs is not noticed any more).
+// One processor alone has nothing to be idle.
 func addThread() {
 	n := runtime.NumCPU()
 	if os.Getenv("GOMAXPROCS") == "" && n > 1 && runtime.GOMAXPROCS(0) == n {
