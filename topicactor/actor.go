@@ -52,6 +52,7 @@ type Actor struct {
 
 	stopping atomic.Bool // set by Stop
 	ended    atomic.Bool // set by the loop when it has
+	fired    atomic.Bool // set by the timer, taken back by the loop before it sets the timer again
 
 	// Published by the loop before it answers, read by the registry.
 	life    atomic.Uint32 // a life
@@ -87,7 +88,7 @@ func Start(topic lease.Topic, floor lease.Fence, c *Config) *Actor {
 func (a *Actor) Topic() lease.Topic { return a.topic }
 
 // Signals are messages that say nothing but that they came, so that all topics share them. They may be lost when the
-// mailbox is full: a turn is coming then, which does all that they ask for.
+// mailbox is full: a turn is coming then, which does all that they ask for, or sets the timer to have it done.
 var (
 	wake = new(request) // the timer fired
 	poke = new(request) // settle, whatever the time
@@ -100,7 +101,12 @@ func (a *Actor) signal(s *request) {
 	}
 }
 
-func (a *Actor) wake() { a.signal(wake) }
+// wake is run by the timer. The signal may be lost, or taken by a turn that read the clock too early to do what is due;
+// that it fired may not, or nobody would set the timer again.
+func (a *Actor) wake() {
+	a.fired.Store(true)
+	a.signal(wake)
+}
 
 // Poke makes the topic settle again, because the journal's state changed.
 func (a *Actor) Poke() { a.signal(poke) }

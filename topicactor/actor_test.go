@@ -114,6 +114,32 @@ func TestWaitIsOverAtItsDeadline(t *testing.T) {
 	})
 }
 
+// TestATimerThatFiresDuringATurnIsNotLost: the turn has read the clock just before the lease's end, and is put aside
+// until after it. With many requests behind it, the timer finds no room in the mailbox.
+func TestATimerThatFiresDuringATurnIsNotLost(t *testing.T) {
+	for _, requests := range []int{1, 20} {
+		t.Run(fmt.Sprint(requests), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := &journal{}
+				a := start(t, j)
+				must(t, a, acquire(1, 0))
+				waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
+				time.Sleep(time.Minute - time.Millisecond)
+				synctest.Wait()
+				j.set(func(j *journal) { j.pause = 2 * time.Millisecond })
+				for range requests {
+					go func() { _, _ = do(t, a, lease.Command{Op: lease.Look}) }()
+				}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if len(waiting) == 0 {
+					t.Error("the lease has ended, and the next one still waits")
+				}
+			})
+		})
+	}
+}
+
 func TestOneWhoGoesLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := start(t, &journal{})

@@ -17,8 +17,8 @@ type topic struct {
 	*Actor
 	state   *lease.State
 	parked  map[lease.Token]*request // acquires that wait, by the token they will get
-	timer   *time.Timer              // sends wake
-	armed   time.Time                // when the timer fires; it has fired when that is past
+	timer   *time.Timer              // sends wake; nil until something was due
+	armed   time.Time                // what the timer was set to
 	watched *watched                 // nil until somebody watches
 
 	turned time.Time // when the last turn was
@@ -67,7 +67,7 @@ func (t *topic) turn(first *request) {
 	}
 	idled := t.publish()
 	asked := len(out.answers) > 0
-	t.arm(now)
+	t.arm()
 	t.deliver(out)
 	if idled && !asked && t.config.OnIdle != nil {
 		t.config.OnIdle(t.Actor)
@@ -104,21 +104,22 @@ func (t *topic) tick(now time.Time) (quiet bool) {
 	if quiet = t.deep && now.Sub(t.turned) >= rest; quiet {
 		t.deep = false
 	}
-	t.arm(now)
+	t.arm()
 	return quiet
 }
 
 // arm sets the timer to the nearest deadline. A timer that fires too early costs little; to set it back with every
 // release would cost each of them.
-func (t *topic) arm(now time.Time) {
+func (t *topic) arm() {
 	due, ok := t.nextDue()
 	if quiet := t.turned.Add(rest); t.deep && (!ok || quiet.Before(due)) {
 		due, ok = quiet, true
 	}
-	if !ok || t.armed.After(now) && !due.Before(t.armed) {
+	if !ok || t.timer != nil && !t.fired.Load() && !due.Before(t.armed) {
 		return
 	}
 	t.armed = due
+	t.fired.Store(false)
 	if t.timer == nil {
 		t.timer = time.AfterFunc(time.Until(due), t.Actor.wake)
 		return

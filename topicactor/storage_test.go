@@ -19,6 +19,7 @@ type journal struct {
 	refused   int           // since fail was set
 	gate      chan struct{} // when set, Append waits for it
 	suspended bool
+	pause     time.Duration // how long the next turn is put aside when it has read the clock
 }
 
 func (j *journal) Append(_ lease.Topic, events []lease.Event) error {
@@ -58,6 +59,11 @@ func (j *journal) Recall(_ lease.Topic, now time.Time) []lease.Event {
 }
 
 func (j *journal) Suspended() bool {
+	j.mu.Lock()
+	pause := j.pause
+	j.pause = 0
+	j.mu.Unlock()
+	time.Sleep(pause)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.suspended
