@@ -34,7 +34,8 @@ type Config struct {
 	Gate <-chan struct{}
 	// Observe is shown events once they are safe. It must neither block nor keep the slice. May be nil.
 	Observe func(lease.Topic, []lease.Event)
-	// OnIdle is called when the topic became idle and no request brought that about. May be nil.
+	// OnIdle is called when the topic became idle in a turn that answered nobody, or none but who had abandoned an
+	// acquire. May be nil.
 	OnIdle func(*Actor)
 
 	requests pool

@@ -140,6 +140,30 @@ func TestATimerThatFiresDuringATurnIsNotLost(t *testing.T) {
 	}
 }
 
+// TestWhoAbandonsDoesNotHideThatATopicIsIdle: an abandon may come when its asker has nothing to do with the topic any
+// more, in the same turn in which the last lease ends.
+func TestWhoAbandonsDoesNotHideThatATopicIsIdle(t *testing.T) {
+	for range 100 { // chance decides which of the timer and the abandon comes first
+		synctest.Test(t, func(t *testing.T) {
+			open := make(chan struct{})
+			close(open)
+			var told atomic.Int32
+			config := &topicactor.Config{Keep: keep, Journal: &journal{}, Gate: open, OnIdle: func(*topicactor.Actor) { told.Add(1) }}
+			a := topicactor.Start("t", 0, config)
+			must(t, a, acquire(1, 0))
+			before := told.Load() // a topic is idle until it is first used
+			time.Sleep(time.Minute)
+			must(t, a, lease.Command{Op: lease.Abandon, Token: token(2)})
+			synctest.Wait()
+			if told.Load() != before+1 || !a.Idle() {
+				t.Error("nobody was told that the topic is idle")
+			}
+			a.Stop()
+			config.Wait()
+		})
+	}
+}
+
 func TestOneWhoGoesLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := start(t, &journal{})

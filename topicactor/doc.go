@@ -12,8 +12,9 @@
 //     append leaves nothing of itself in what anyone is shown: the state is dropped, everybody who waits is told
 //     [lease.ErrStorage] (or [lease.ErrSuspended], where the journal had no room for a grant), and the state is built anew
 //     from what the journal last acknowledged.
-//   - When [Actor.Do] returns, the actor has no message of this caller left, whether the context ended or not. That is
-//     what lets the registry reap an actor that nobody has a reference to.
+//   - When [Actor.Do] returns, what it asked for is decided for good, whether the context ended or not. All that may still
+//     come is a word that nobody waits, which changes nothing any more. That is what lets the registry reap an actor that
+//     nobody has a reference to.
 //   - A watcher never slows a topic: one that falls behind is cut off, and told so.
 //
 // # What callers may not assume

@@ -65,11 +65,10 @@ func (t *topic) turn(first *request) {
 	if t.failed = err != nil; t.failed {
 		t.fail(err, now, out)
 	}
-	idled := t.publish()
-	asked := len(out.answers) > 0
+	unseen := t.publish() && !out.seen() // before they have their answers, and the requests are used again
 	t.arm()
 	t.deliver(out)
-	if idled && !asked && t.config.OnIdle != nil {
+	if unseen && t.config.OnIdle != nil {
 		t.config.OnIdle(t.Actor)
 	}
 }

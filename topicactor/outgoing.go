@@ -35,6 +35,17 @@ func (o *outgoing) answer(r *request, err error) {
 	o.answers = append(o.answers, r)
 }
 
+// seen tells whether somebody whose request was answered looks at the topic next, as the registry does with everybody who
+// gives a reference back. One who abandons may have given it back already.
+func (o *outgoing) seen() bool {
+	for _, r := range o.answers {
+		if r.Op != lease.Abandon {
+			return true
+		}
+	}
+	return false
+}
+
 func (o *outgoing) durable() bool {
 	for i := range o.events {
 		if o.events[i].Durable() {
