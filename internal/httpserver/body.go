@@ -7,8 +7,15 @@ import (
 	"time"
 )
 
-// readBody reads the few bytes that a body may have. A client that takes too long over them is cut off: after the
-// answer, net/http would go on reading, so the deadline stays.
+// timeBody gives a client its time to send a body, counted from the request's header. It is for all requests: what an
+// operation leaves of a body, net/http reads before it answers. At the body's end net/http takes the deadline away.
+func (s *Server) timeBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.options.BodyTimeout)) // unsupported only in tests without a connection
+	}
+}
+
+// readBody reads the few bytes that a body may have.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.ContentLength == 0 {
 		return "", nil
@@ -16,8 +23,6 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (string, error
 	if r.ContentLength > s.options.Limits.MaxBody {
 		return "", &sizeError{s.options.Limits.MaxBody}
 	}
-	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(s.options.BodyTimeout)) // unsupported only in tests without a connection
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.Limits.MaxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return "", &sizeError{s.options.Limits.MaxBody}
@@ -25,6 +30,5 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (string, error
 	if err != nil {
 		return "", errBody
 	}
-	_ = conn.SetReadDeadline(time.Time{})
 	return string(b), nil
 }

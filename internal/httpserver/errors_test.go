@@ -268,21 +268,6 @@ func TestAdminCalls(t *testing.T) {
 	}
 }
 
-func TestSlowBodiesAreGivenUp(t *testing.T) {
-	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {
-		o.BodyTimeout = 20 * time.Millisecond
-	})
-	c := s.dial(t, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
-	if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, 1024)
-	n, err := c.Read(b)
-	if err != nil || !strings.HasPrefix(string(b[:n]), "HTTP/1.1 400") {
-		t.Errorf("%q %v", b[:n], err)
-	}
-}
-
 // TestDeafClientsAreGivenUp lets a client ask and ask, and never read.
 func TestDeafClientsAreGivenUp(t *testing.T) {
 	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {

@@ -30,6 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if id := r.Header["X-Request-Id"]; len(id) > 0 && id[0] != "" && len(id[0]) <= 128 {
 		rec.Header()["X-Request-Id"] = id[:1]
 	}
+	s.timeBody(rec, r)
 	if s.admit(rec, r) {
 		s.mux.ServeHTTP(rec, r)
 	}
