@@ -26,7 +26,8 @@ func (c *committer) layBlanks() {
 	if c.fault != nil || c.options.Fsync != Always || c.unpromised || c.filled-c.size >= chunk/2 {
 		return
 	}
-	end := min(c.filled+1-(c.filled+1)%chunk+chunk, c.reserved-c.reserved%sector) - 1
+	half := c.size + chunk/2
+	end := min(half-half%chunk+chunk, c.reserved-c.reserved%sector) - 1
 	for c.filled < end {
 		n := min(end-c.filled, blankStep)
 		if err := c.file.WriteAt(disk.AppendBlanks, blankLines[:n], c.filled); err != nil {

@@ -54,6 +54,22 @@ func TestBlanksStandAhead(t *testing.T) {
 	w.close()
 }
 
+// However long the first commit is, half a chunk stands ready after it.
+func TestBlanksStandAheadOfTheSecondCommit(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		w := newWorld(t)
+		w.open()
+		if err := w.file.Append("many", declarations(n)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, fmt.Sprint("half a chunk stands ready behind ", n), func() bool {
+			got := w.blanksAhead()
+			return got >= int(w.options.Blanks)/2 && got <= int(w.options.Blanks)*3/2
+		})
+		w.kill()
+	}
+}
+
 // After a kill the blank lines are there: a start says nothing of them, a check only how many they are, and all is known
 // that was.
 func TestBlanksAfterAKill(t *testing.T) {

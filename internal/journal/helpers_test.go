@@ -58,7 +58,7 @@ func (c *clock) set(d time.Duration) {
 	c.wall = c.wall.Add(d)
 }
 
-// bench is a journal on a simulated disk, with clocks of its own.
+// world is a journal on a simulated disk, with clocks of its own.
 type world struct {
 	t       testing.TB
 	disk    *disktest.Disk
