@@ -44,9 +44,15 @@ func Check(dir string, options Options) (*Report, error) {
 	return r, err
 }
 
+// checkOnce counts all that can be read where there is damage, as a repair keeps it, and where there is none what a start
+// takes in: nothing behind a tear.
 func checkOnce(dir string, file disk.File, options Options) (*Report, error) {
 	into := replay{fold: newFold(options.Keep, options.ReserveSpan)}
-	found, err := examine(file, disk.CheckRead, func(text []byte, r *record.Record, beyond bool) { into.record(r) })
+	found, err := examine(file, disk.CheckRead, func(_ []byte, r *record.Record, _ bool) { into.record(r) })
+	if err == nil && found.torn() {
+		into = replay{fold: newFold(options.Keep, options.ReserveSpan)}
+		found, err = examine(file, disk.CheckRead, into.line)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +69,7 @@ func report(dir string, found *survey, into *replay, options Options) *Report {
 	}
 	if found.torn() {
 		r.Torn = found.lost()
+		r.Records -= found.goodAfter
 	} else {
 		r.Damage = found.damage
 	}

@@ -139,6 +139,9 @@ func TestWhatIsTorn(t *testing.T) {
 			var damaged *journal.DamagedError
 			switch {
 			case c.line == 0 && err == nil:
+				if report.Topics != len(w.boot.Topics) {
+					t.Errorf("the check counts %d topics, the start finds %v", report.Topics, w.boot.Topics)
+				}
 				w.close()
 			case c.line > 0 && errors.As(err, &damaged):
 				if !strings.Contains(err.Error(), fmt.Sprintf("line %d:", c.line)) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "mutex journal repair /data") {
