@@ -100,13 +100,21 @@ func (d *draft) finish() error {
 
 // place puts the draft in the journal's place. After an error it is not known which of the two is there.
 func (d *draft) place() error {
-	if err := d.fs.Rename(disk.NewRename, filepath.Join(d.dir, draftName), filepath.Join(d.dir, journalName)); err != nil {
-		return fmt.Errorf("%s: %w", disk.NewRename, err)
-	}
-	if err := d.fs.SyncDir(disk.NewSyncDir, d.dir); err != nil {
-		return fmt.Errorf("%s: %w", disk.NewSyncDir, err)
+	if err := putInPlace(d.fs, d.dir); err != nil {
+		return err
 	}
 	d.end()
+	return nil
+}
+
+// putInPlace gives a file in a data directory that is complete and safe the journal's name.
+func putInPlace(fs disk.FS, dir string) error {
+	if err := fs.Rename(disk.NewRename, filepath.Join(dir, draftName), filepath.Join(dir, journalName)); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewRename, err)
+	}
+	if err := fs.SyncDir(disk.NewSyncDir, dir); err != nil {
+		return fmt.Errorf("%s: %w", disk.NewSyncDir, err)
+	}
 	return nil
 }
 

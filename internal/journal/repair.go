@@ -123,7 +123,7 @@ func (p *repair) rewrite() (raised lease.Fence, err error) {
 		err = w.finish()
 	}
 	if err == nil {
-		err = p.place()
+		err = putInPlace(p.fs, p.dir)
 	}
 	if err != nil {
 		_ = out.Close()
@@ -131,16 +131,6 @@ func (p *repair) rewrite() (raised lease.Fence, err error) {
 		return 0, err
 	}
 	return raised, out.Close()
-}
-
-func (p *repair) place() error {
-	if err := p.fs.Rename(disk.NewRename, filepath.Join(p.dir, draftName), filepath.Join(p.dir, journalName)); err != nil {
-		return fmt.Errorf("%s: %w", disk.NewRename, err)
-	}
-	if err := p.fs.SyncDir(disk.NewSyncDir, p.dir); err != nil {
-		return fmt.Errorf("%s: %w", disk.NewSyncDir, err)
-	}
-	return nil
 }
 
 // raise is a fence that nothing in the file has reached, lost lines and what may have been in a gap included: no byte of
