@@ -176,6 +176,28 @@ func TestInnerErrorsAreLoggedAndNotShown(t *testing.T) {
 	}
 }
 
+// TestHalfAnAnswerIsNotTakenForAWholeOne: what a handler wrote before it panicked must not look as if that were all.
+func TestHalfAnAnswerIsNotTakenForAWholeOne(t *testing.T) {
+	s := start(t, func(o *httpserver.Options, _ *registry.Options, _ *policy.Options) {
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			panic("a bug")
+		})
+	})
+	a, err := http.Get(s.URL + "/-/mcp")
+	if err == nil {
+		var text []byte
+		text, err = io.ReadAll(a.Body)
+		_ = a.Body.Close()
+		if err == nil {
+			t.Errorf("%d %q came as a whole answer", a.StatusCode, text)
+		}
+	}
+	if log := s.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "status=500") {
+		t.Errorf("logged: %s", log)
+	}
+}
+
 func TestFollowingNextLeadsOn(t *testing.T) {
 	s := start(t, nil)
 	lease, _ := s.acquire(t, "/a?ttl=60")

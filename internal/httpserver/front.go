@@ -19,12 +19,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	defer func() {
 		v := recover()
-		s.ended(rec, r, v)
+		cut := s.ended(rec, r, v)
 		s.account(rec, r, time.Since(start))
 		*rec = recorder{}
 		recorders.Put(rec)
-		if v == http.ErrAbortHandler {
-			panic(v) // net/http ends the connection
+		if cut {
+			panic(http.ErrAbortHandler) // net/http ends the connection
 		}
 	}()
 	if id := r.Header["X-Request-Id"]; len(id) > 0 && id[0] != "" && len(id[0]) <= 128 {
@@ -127,19 +127,23 @@ func abort() { panic(http.ErrAbortHandler) }
 // statusGone counts requests whose client went away before its answer. It is never sent; the number is nginx's.
 const statusGone = 499
 
-// ended looks how a handler ended: v is what it panicked with, if it did.
-func (s *Server) ended(rec *recorder, r *http.Request, v any) {
+// ended looks how a handler ended: v is what it panicked with, if it did. It tells whether the connection must end too,
+// since the client is gone, or would take for whole what it has of an answer.
+func (s *Server) ended(rec *recorder, r *http.Request, v any) (cut bool) {
 	switch v {
 	case nil:
-		return
+		return false
 	case http.ErrAbortHandler:
 		rec.status = statusGone
-		return
+		return true
 	}
 	s.options.Log.Error("panic in a handler", "op", r.Pattern, "panic", v, "stack", string(debug.Stack()))
-	if rec.status == 0 {
-		s.write(rec, http.StatusInternalServerError, apiError(errInternal, r))
+	if rec.status != 0 {
+		rec.status = http.StatusInternalServerError
+		return true
 	}
+	s.write(rec, http.StatusInternalServerError, apiError(errInternal, r))
+	return false
 }
 
 // account counts and, at debug level, logs a request. The path is left out of it: a lease may stand in there.
