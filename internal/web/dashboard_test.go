@@ -97,6 +97,21 @@ func TestDashboardLinksKeepTheChoice(t *testing.T) {
 	}
 }
 
+// TestDashboardLinksToTopics of any name: what stands before a colon looks like the scheme of a URL.
+func TestDashboardLinksToTopics(t *testing.T) {
+	const name = "deploy:staging"
+	event := api.HistoryEvent{Topic: name, Event: api.HistoryEventKindReleased, Time: at(time.Minute), Held: new(60.0), Waited: new(60.0)}
+	past := &web.Past{
+		Since: at(time.Hour).Time, Until: noon, Holds: web.Spread{P99: time.Second}, Waits: web.Spread{P99: time.Second},
+		LongestHolds: []api.HistoryEvent{event}, LongestWaits: []api.HistoryEvent{event},
+	}
+	page := dashboard(t, web.Dashboard{Topics: []web.Row{row(name, time.Hour, time.Second, 1, time.Hour)}, Past: past}, "")
+	// In the table, as the longest wait now, among what to look at first, and twice in the past.
+	if n := strings.Count(page, `href="../`+name+`"`); n != 5 {
+		t.Errorf("%d links:\n%s", n, page)
+	}
+}
+
 func TestDashboardPages(t *testing.T) {
 	var rows []web.Row
 	for i := range 250 {

@@ -19,12 +19,15 @@ var (
 // at is a moment so long before noon.
 func at(before time.Duration) api.Time { return api.Time{Time: noon.Add(-before)} }
 
-// render renders a page.
+// render renders a page. html/template puts ZgotmplZ where it takes a URL for a trick.
 func render(t testing.TB, page func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := page(&b); err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "ZgotmplZ") {
+		t.Errorf("a link leads nowhere:\n%s", &b)
 	}
 	return b.String()
 }
