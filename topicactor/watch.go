@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -136,18 +138,26 @@ func (t *topic) subscription(r *request, out *outgoing) {
 	out.answer(r, nil)
 }
 
-// catchUp gives the frames after an id, if they are all still here, else the status.
+// catchUp gives the frames after the one with an id, if they are all still here, else the status. The id may be of a status,
+// which is in no ring.
 func (w *watched) catchUp(t *topic, after string) []*Frame {
-	for i, f := range w.ring {
-		if f.ID == after {
-			return append([]*Frame(nil), w.ring[i+1:]...)
+	if seen, ok := w.sequence(after); ok {
+		if seen == w.seq {
+			return nil
 		}
-	}
-	if after != "" && after == w.id() {
-		return nil
+		if i := slices.IndexFunc(w.ring, func(f *Frame) bool { return f.seq > seen }); i >= 0 && w.ring[i].seq == seen+1 {
+			return slices.Clone(w.ring[i:])
+		}
 	}
 	st := t.state.Status()
 	return []*Frame{{ID: w.id(), Topic: t.topic, Status: &st}}
+}
+
+// sequence is the number in an id of this topic's.
+func (w *watched) sequence(id string) (uint64, bool) {
+	number, ours := strings.CutPrefix(id, w.epoch+"-")
+	n, err := strconv.ParseUint(number, 10, 64)
+	return n, ours && err == nil
 }
 
 // takeBack forgets what a turn that failed would have shown.

@@ -2,6 +2,8 @@ package topicactor_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,19 +45,33 @@ func TestWatcherResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := start(t, &journal{})
 		w := watch(t, a, "")
+		status := w.First()[0]
 		held := must(t, a, acquire(1, 0))
 		seen := <-w.Frames()
 		must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
 		missed := <-w.Frames()
 
+		if first := watch(t, a, status.ID).First(); !slices.Equal(first, []*topicactor.Frame{seen, missed}) {
+			t.Fatalf("resumed behind the status with %+v", first)
+		}
 		if first := watch(t, a, seen.ID).First(); len(first) != 1 || first[0] != missed {
 			t.Fatalf("resumed with %+v", first)
 		}
 		if first := watch(t, a, missed.ID).First(); len(first) != 0 {
 			t.Fatalf("missed nothing, but got %+v", first)
 		}
-		if first := watch(t, a, "another-7").First(); len(first) != 1 || first[0].Status == nil {
-			t.Fatalf("an unknown epoch got %+v", first)
+		epoch, _, _ := strings.Cut(status.ID, "-")
+		for _, id := range []string{"another-7", epoch + "-3", epoch + "-x", epoch + "-", epoch} {
+			if first := watch(t, a, id).First(); len(first) != 1 || first[0].Status == nil {
+				t.Fatalf("%q, which nobody was given, got %+v", id, first)
+			}
+		}
+		held = must(t, a, acquire(2, 0))
+		for range 63 {
+			must(t, a, lease.Command{Op: lease.Renew, Token: held.Lease.Token})
+		}
+		if first := watch(t, a, seen.ID).First(); len(first) != 1 || first[0].Status == nil {
+			t.Fatalf("one who missed more than is kept got %+v", first)
 		}
 	})
 }
