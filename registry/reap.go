@@ -11,16 +11,16 @@ import (
 // many is how many topics must have come or gone for their memory to be worth a collection.
 const many = 1024
 
-// Run reaps topics that have been idle for the idle spell, until the context ends. What those left that went with an
-// earlier tick is given back first: their goroutines have ended by now.
+// Run reaps topics that have been idle for the idle spell, until the context ends. At each tick it gives back memory
+// first, and reaps then: so the goroutines of what it reaped have until the next tick to end and leave theirs.
 func (r *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(max(min(r.options.TopicIdle/4, time.Minute), time.Millisecond))
 	defer tick.Stop()
-	topics := r.Len()
+	tidied := r.Len()
 	for {
 		select {
 		case now := <-tick.C:
-			topics = r.tidy(topics)
+			tidied = r.tidy(tidied)
 			r.reap(now.Add(-r.options.TopicIdle))
 		case <-ctx.Done():
 			return nil
@@ -28,14 +28,14 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// tidy gives memory back when many topics have come or gone since there were so many as it is told; it says how many
-// there are now. The runtime would take minutes over it, and keep a part.
-func (r *Registry) tidy(before int) (now int) {
-	now = r.Len()
-	if max(now-before, before-now) < many {
-		return before
+// tidy gives memory back, which the runtime would take minutes over, and keep a part of. It is worth it when many topics
+// have come or gone since the last time; it is told how many there were then, and tells what it is to be told next.
+func (r *Registry) tidy(last int) int {
+	now := r.Len()
+	if max(now-last, last-now) < many {
+		return last
 	}
-	if now < before {
+	if now < last {
 		r.shrink()
 	}
 	if r.options.Release != nil {
