@@ -11,7 +11,7 @@ import (
 // source for compaction, for recovery after a failure, and for rebuilding an actor. It does not decide anything; a
 // topic rebuilt from it decides as before.
 //
-// It is not safe for concurrent use: [File] guards it with foldMu.
+// It is not safe for concurrent use: [sharedFold] guards it.
 type fold struct {
 	keep   time.Duration // how long a spent key is remembered
 	span   time.Duration // for how long each lease has room set aside
@@ -27,9 +27,9 @@ type fold struct {
 
 	// A snapshot in progress: topics whose copied is this number are in it already, and what is acknowledged on them
 	// since lies in tail. Each topic's snapshot comes before its tail, since both pass through the lock.
-	snapshot    uint64
-	snapshoting bool
-	tail        []byte
+	snapshot     uint64
+	snapshotting bool
+	tail         []byte
 }
 
 // What a record takes, in bytes: rounded up from what names and numbers of a usual length give.

@@ -21,7 +21,7 @@ type snapshot struct {
 // beginSnapshot starts a walk. There is at most one.
 func (f *fold) beginSnapshot() *snapshot {
 	f.snapshot++
-	f.snapshoting, f.tail = true, nil
+	f.snapshotting, f.tail = true, nil
 	s := &snapshot{names: make([]lease.Topic, 0, len(f.topics)), chunk: chunkSize}
 	for name := range f.topics {
 		s.names = append(s.names, name)
@@ -30,7 +30,7 @@ func (f *fold) beginSnapshot() *snapshot {
 }
 
 // endSnapshot ends the walk; nothing is kept for it any more.
-func (f *fold) endSnapshot() { f.snapshoting, f.tail = false, nil }
+func (f *fold) endSnapshot() { f.snapshotting, f.tail = false, nil }
 
 // chunk appends what was acknowledged since the last one on topics that were copied before, and then copies the next
 // topics; more tells whether some are left. In that order, since what the tail says of all topics, that the clock was
@@ -70,7 +70,7 @@ func (f *fold) takeTail(b []byte) []byte {
 // follow keeps lines that were acknowledged on a topic for the snapshot in progress, if that has the topic already.
 // It must come after the lines' events were applied.
 func (f *fold) follow(name lease.Topic, lines []byte) {
-	if !f.snapshoting {
+	if !f.snapshotting {
 		return
 	}
 	if t := f.topics[name]; t == nil || t.copied == f.snapshot {
@@ -80,7 +80,7 @@ func (f *fold) follow(name lease.Topic, lines []byte) {
 
 // followAll is the same for a line that is about all topics. Those which are copied later have it in their copy.
 func (f *fold) followAll(line []byte) {
-	if f.snapshoting {
+	if f.snapshotting {
 		f.tail = append(f.tail, line...)
 	}
 }
