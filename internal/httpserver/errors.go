@@ -94,7 +94,7 @@ var verdicts = []verdict{
 
 // adminHint says where the admin token is: whoever finds no other way to list or break leases reads it.
 const adminHint = "Send the header Authorization: Bearer <token> with the admin token: what MUTEX_ADMIN_TOKEN was set to, or, for the " +
-	"user of a server on loopback or a unix socket, what it left in $XDG_RUNTIME_DIR/mutex or ~/.local/state/mutex. " +
+	"user of a server on loopback or a unix socket, what it left in $XDG_RUNTIME_DIR/mutex, $XDG_STATE_HOME/mutex or ~/.local/state/mutex. " +
 	"The command mutex finds that one by itself."
 
 // judge finds an error's row.
@@ -144,6 +144,9 @@ func apiError(err error, r *http.Request) api.APIError {
 	if errors.Is(err, topicactor.ErrStopped) {
 		a.Error = ErrShutdown.Error()
 	}
+	if v.status == http.StatusUnauthorized {
+		a.Error += wrongToken(r)
+	}
 	if topic, ok := topicOf(r); ok {
 		a.Topic = topic
 	}
@@ -156,6 +159,17 @@ func apiError(err error, r *http.Request) api.APIError {
 		a.Parameters = e.problems
 	}
 	return a
+}
+
+// wrongToken adds to a refusal what is wrong with the token that came, so that who sent one does not look for how to.
+func wrongToken(r *http.Request) string {
+	switch {
+	case r.Header["Authorization"] == nil:
+		return ""
+	case bearer(r) == "":
+		return "; the header Authorization has no Bearer <token> in it"
+	}
+	return "; the one that was sent is not"
 }
 
 // next is the one request that leads on, where there is one.

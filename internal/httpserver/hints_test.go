@@ -64,6 +64,34 @@ func TestAnOrdinaryTokenIsAskedForAsSuch(t *testing.T) {
 	}
 }
 
+// TestARefusedTokenIsTalkedAbout: who sent one is not told to send one, and never reads it in the answer.
+func TestARefusedTokenIsTalkedAbout(t *testing.T) {
+	s := start(t, func(_ *httpserver.Options, _ *registry.Options, p *policy.Options) {
+		p.Tokens, p.AdminToken = []string{"known"}, "adm1n"
+	})
+	for _, call := range []struct{ method, path, without string }{
+		{"POST", "/a", "this needs a token that is known here"}, {"GET", "/-/topics", "this needs the admin token"},
+	} {
+		for sent, want := range map[string]string{
+			"":               "",
+			"Bearer unkn0wn": "; the one that was sent is not",
+			"bearer unkn0wn": "; the one that was sent is not",
+			"unkn0wn":        "; the header Authorization has no Bearer <token> in it",
+			"Basic unkn0wn":  "; the header Authorization has no Bearer <token> in it",
+			"Bearer ":        "; the header Authorization has no Bearer <token> in it",
+		} {
+			var header []string
+			if sent != "" {
+				header = []string{"Authorization", sent}
+			}
+			a := s.call(t, call.method, call.path, header...)
+			if a.status != 401 || a.str("error") != call.without+want || strings.Contains(a.text, "unkn0wn") {
+				t.Errorf("%s %s with %q: %d %s", call.method, call.path, sent, a.status, a.text)
+			}
+		}
+	}
+}
+
 // TestBusyNamesAWaitThatIsAllowed: in its hint and in next, which leads on when followed.
 func TestBusyNamesAWaitThatIsAllowed(t *testing.T) {
 	for _, c := range []struct {
