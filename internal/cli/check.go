@@ -20,7 +20,7 @@ const (
 func (d *door) check() *cobra.Command {
 	var flags *leaseFlags
 	cmd := d.verb(d.useWithLease("check"), "Ask whether a lease still lives", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
-		lease, err := flags.find(ctx, c.keys[1:])
+		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
 		}

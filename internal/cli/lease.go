@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -26,21 +23,22 @@ func (d *door) leaseFlags(cmd *cobra.Command) *leaseFlags {
 	if d.Lease.Flag != "" {
 		cmd.Flags().StringVar(&l.token, d.Lease.Flag, "", "the lease's `token`; whoever lists processes can see it, so better use a file or "+d.Lease.Env)
 	}
-	cmd.Flags().StringVar(&l.file, d.Lease.FileFlag, "", "a `file` that holds the lease, or the grant as acquire printed it; - is stdin")
+	cmd.Flags().StringVar(&l.file, d.Lease.FileFlag, "", "a `file` that holds the lease, or what acquire printed; - is stdin")
 	return l
 }
 
-// find gives the lease: from rest, what stood after the key, or from a flag, or from the environment.
-func (l *leaseFlags) find(ctx context.Context, rest []string) (locker.Token, error) {
+// find gives the lease on the first of the arguments: from what stood after it, or from a flag, or from the environment.
+func (l *leaseFlags) find(ctx context.Context, args []string) (locker.Token, error) {
+	key, rest := args[0], args[1:]
 	switch {
 	case len(rest) == 1 && rest[0] == "-":
-		return l.read(ctx, "-")
+		return l.read(ctx, key, "-")
 	case len(rest) == 1:
 		return parseLease("the argument", rest[0])
 	case l.token != "":
 		return parseLease("--"+l.d.Lease.Flag, l.token)
 	case l.file != "":
-		return l.read(ctx, l.file)
+		return l.read(ctx, key, l.file)
 	}
 	if v := os.Getenv(l.d.Lease.Env); v != "" {
 		return parseLease(l.d.Lease.Env, v)
@@ -56,54 +54,6 @@ func (l *leaseFlags) ways() string {
 	return ways
 }
 
-// read takes the lease from a file, or from stdin. A pipe or a terminal may keep that waiting for ever, and not every one of them
-// has deadlines; so when ctx ends the goroutine that waits is left behind, and ends with the process, which is next.
-func (l *leaseFlags) read(ctx context.Context, path string) (locker.Token, error) {
-	type result struct {
-		lease locker.Token
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		lease, err := l.readFile(path)
-		done <- result{lease, err}
-	}()
-	select {
-	case r := <-done:
-		return r.lease, r.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-func (l *leaseFlags) readFile(path string) (locker.Token, error) {
-	if path == "-" {
-		return readLease("stdin", l.d.In)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return readLease(path, f)
-}
-
-// maxLeaseFile bounds what is read in search of a lease: a grant with 1,024 holders' names is smaller.
-const maxLeaseFile = 1 << 20
-
-// readLease takes a lease from a text that is one, or from a grant.
-func readLease(name string, r io.Reader) (locker.Token, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxLeaseFile))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	text := strings.TrimSpace(string(b))
-	if strings.HasPrefix(text, "{") {
-		text = leaseOfGrant(text)
-	}
-	return parseLease(name, text)
-}
-
 var errNoLease = errors.New("no lease in it")
 
 func parseLease(from, text string) (locker.Token, error) {
@@ -115,13 +65,4 @@ func parseLease(from, text string) (locker.Token, error) {
 		return "", usagef("%s: that is not a lease", from)
 	}
 	return locker.Token(text), nil
-}
-
-// leaseOfGrant takes the lease out of a grant as acquire prints it; "" if there is none.
-func leaseOfGrant(text string) string {
-	var grant struct{ Lease, Token string }
-	if json.Unmarshal([]byte(text), &grant) != nil {
-		return ""
-	}
-	return cmp.Or(grant.Lease, grant.Token)
 }

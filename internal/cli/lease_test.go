@@ -40,6 +40,37 @@ func TestWhereTheLeaseComesFrom(t *testing.T) {
 	use(s, nil, "renew", "t", "--lease-file", file).wants(t, 2, "no lease in it")
 }
 
+// TestAFileOfSeveralGrants is what acquire prints for several topics: each verb takes the lease of the topic that it is asked about.
+func TestAFileOfSeveralGrants(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "two.json")
+	n := 0
+	several := &service{acquire: func(_ context.Context, key string, r locker.Request) (locker.Grant, error) {
+		n++
+		g := granted(key, r)
+		g.Token = locker.Token(strings.Repeat(string(rune('0'+n)), 32))
+		return g, nil
+	}}
+	write(t, file, use(several, nil, "acquire", "a", "b").out)
+	for _, verb := range []string{"renew", "check", "release"} {
+		for key, digit := range map[string]string{"a": "1", "b": "2"} {
+			s := &service{}
+			use(s, nil, verb, key, "--lease-file", file).wants(t, 0)
+			if want := verb + " " + key + " " + strings.Repeat(digit, 32); s.log() != want {
+				t.Errorf("did %q, want %q", s.log(), want)
+			}
+		}
+		s := &service{}
+		use(s, nil, verb, "c", "--lease-file", file).wants(t, 2, "two.json", "on a, b, not on c")
+		if s.log() != "" {
+			t.Error("did", s.log())
+		}
+	}
+	write(t, file, `{"lease":"`+string(secret)+`"}`+"\n")
+	use(&service{}, nil, "renew", "t", "--lease-file", file).wants(t, 0)
+	write(t, file, `{"topic":"t","lease":"`+string(secret)+`"} torn`)
+	use(&service{}, nil, "renew", "t", "--lease-file", file).wants(t, 2, "no lease in it")
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -10,7 +10,7 @@ import (
 func (d *door) release() *cobra.Command {
 	var flags *leaseFlags
 	cmd := d.verb(d.useWithLease("release"), "Give a lease back", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
-		lease, err := flags.find(ctx, c.keys[1:])
+		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ func (d *door) renew() *cobra.Command {
 	var flags *leaseFlags
 	var ttl Duration
 	cmd := d.verb(d.useWithLease("renew"), "Keep a lease alive", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
-		lease, err := flags.find(ctx, c.keys[1:])
+		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
 		}
