@@ -16,7 +16,7 @@ const (
 	// step is more than can have been granted while a compact file was begun, between the two places that say how high
 	// the fences were, for the case that only the first of them is left.
 	step = 1 << 20
-	// leap is for a file that has lost both.
+	// leap is for a file that has lost both, or was cut off between them, and lost all that came later.
 	leap = 1 << 32
 )
 
@@ -119,7 +119,7 @@ func (p *repair) rewrite() (raised lease.Fence, err error) {
 	found, err := examine(p.file, disk.CheckRead, func(text []byte, _ *record.Record, _ bool) { w.line(text) })
 	if err == nil {
 		raised = found.raise()
-		w.line(record.AppendRaise(nil, raised))
+		w.line(record.AppendSynced(nil, record.AppendRaise(nil, raised))) // marked, as the end of what is safe before the file has its name
 		err = w.finish()
 	}
 	if err == nil {
@@ -137,7 +137,7 @@ func (p *repair) rewrite() (raised lease.Fence, err error) {
 // them can have granted more than one.
 func (s *survey) raise() lease.Fence {
 	raised := s.highest + step
-	if !s.limited {
+	if s.limits == 0 || s.cutOff() {
 		raised = s.highest + leap
 	}
 	for _, d := range s.damage {

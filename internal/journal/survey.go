@@ -22,6 +22,7 @@ type Damage struct {
 var (
 	errTooLong = errors.New("longer than any record")
 	errBehind  = errors.New("what stood before it was lost")
+	errCutOff  = errors.New("the file was cut off: its compact part has no end")
 )
 
 // survey is what one pass over a file found.
@@ -33,7 +34,8 @@ type survey struct {
 	damage  []Damage // the lines that could not be read, in order
 	open    bool     // the last record is whole but for its newline
 	highest lease.Fence
-	limited bool // a record told the highest fence of all when the file was begun
+	limits  int  // records that told the highest fence of all when the file was begun
+	dated   bool // it begins with the clocks, as no file of the first generation does
 
 	blanks     int64 // empty lines since the last that is not
 	gaps       int64 // empty lines before any that is not
@@ -46,9 +48,9 @@ type survey struct {
 // examine reads a whole file. Each record is shown to use, with its line; beyond says that there was damage before it.
 func examine(file disk.File, op disk.Op, use func(text []byte, r *record.Record, beyond bool)) (*survey, error) {
 	s := &survey{}
-	lines := newLineReader(file, op)
+	reader, lines := newLineReader(file, op), 0
 	for number := 1; ; number++ {
-		l, err := lines.next()
+		l, err := reader.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -57,6 +59,10 @@ func examine(file disk.File, op disk.Op, use func(text []byte, r *record.Record,
 		}
 		s.size = l.offset + l.length
 		s.line(number, l, use)
+		lines = number
+	}
+	if len(s.damage) == 0 && s.cutOff() {
+		s.damage = append(s.damage, Damage{Line: lines + 1, Offset: s.size, Reason: errCutOff})
 	}
 	return s, nil
 }
@@ -102,10 +108,13 @@ func (s *survey) advance(beyond bool) {
 
 func (s *survey) record(l *line, r *record.Record, beyond bool) {
 	s.advance(beyond)
+	s.dated = s.dated || s.records == 0 && r.Type == record.Clock
 	s.records++
 	s.open = !l.ended
 	s.highest = max(s.highest, r.Event.Fence, r.High)
-	s.limited = s.limited || r.Limits
+	if r.Limits {
+		s.limits++
+	}
 	if beyond {
 		s.goodAfter++
 	}
@@ -120,8 +129,17 @@ func (s *survey) record(l *line, r *record.Record, beyond bool) {
 func (s *survey) bad(number int, l *line, err error, headless bool) {
 	if len(s.damage) == 0 {
 		s.first = newLoss(l, err, headless)
+		if s.records == 0 && !l.beginning(err) {
+			s.first = loss{}
+		}
 	}
 	s.damage = append(s.damage, Damage{Line: number, Offset: l.offset, Bytes: l.length, Reason: err})
+}
+
+// cutOff tells whether the compact part lacks its end, which says the limits again and is marked. No crash does that: all
+// of it was safe before the file got its name. A copy that was not finished does, and whatever else cuts files.
+func (s *survey) cutOff() bool {
+	return (s.dated || s.limits > 0) && s.limits < 2 && s.marks+s.marksAfter == 0
 }
 
 // lost is how many bytes are dropped from the first damage on.

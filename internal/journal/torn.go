@@ -57,7 +57,13 @@ func (f *loss) follow(l *line) {
 // behind its first newline, is damaged too, for what it followed is missing (errBehind).
 //
 // Which records a mark is missing from says something only in a file that has marks: every file that is written now has
-// one before its first batch.
+// one before its first batch. So what comes before that one is never torn.
 func (s *survey) torn() bool {
-	return len(s.damage) > 0 && s.marksAfter == 0 && s.first.explained && (s.goodAfter == 0 || s.marks > 0)
+	return len(s.damage) > 0 && s.marksAfter == 0 && s.first.explained && (s.goodAfter == 0 || s.marks > 0) && !s.cutOff()
+}
+
+// beginning tells whether a line is what a crash may leave as all of a file: the first generation's first record, not
+// finished. A file of today never has less than its whole compact part.
+func (l *line) beginning(reason error) bool {
+	return !l.ended && !l.holes && errors.Is(reason, record.ErrCutShort)
 }
