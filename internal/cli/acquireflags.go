@@ -14,13 +14,14 @@ type acquireFlags struct {
 	ttl          Duration
 	wait         func() time.Duration
 	capacity     int
+	given        func(flag string) bool
 	name, reason string
 	quiet        bool
 }
 
 func (d *door) acquireFlags(cmd *cobra.Command) *acquireFlags {
-	a := &acquireFlags{d: d, ttl: Duration(d.TTL)}
 	flags := cmd.Flags()
+	a := &acquireFlags{d: d, ttl: Duration(d.TTL), given: flags.Changed}
 	flags.Var(&a.ttl, "ttl", "how long the lease lives unless it is renewed")
 	a.wait = d.Patience(flags)
 	if d.Semaphores {
@@ -37,7 +38,7 @@ func (a *acquireFlags) request() (locker.Request, error) {
 	switch {
 	case a.ttl <= 0:
 		return locker.Request{}, usagef("--ttl must be more than 0")
-	case a.capacity < 0:
+	case a.capacity < 0, a.capacity == 0 && a.given("capacity"): // 0 would be taken for the flag that is not there
 		return locker.Request{}, usagef("--capacity must be 1 or more")
 	}
 	return locker.Request{

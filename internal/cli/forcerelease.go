@@ -16,8 +16,9 @@ func (d *door) forceRelease() *cobra.Command {
 	var f locker.Force
 	var yes, dry bool
 	var name, reason string
-	cmd := d.verb(d.use("force-release", upper(d.Noun)), "End the leases of others, or show whose it would end", 1, 1, func(ctx context.Context, c call) error {
-		if f.Fence < 0 {
+	var cmd *cobra.Command
+	cmd = d.verb(d.use("force-release", upper(d.Noun)), "End the leases of others, or show whose it would end", 1, 1, func(ctx context.Context, c call) error {
+		if f.Fence < 0 || f.Fence == 0 && cmd.Flags().Changed("fence") { // 0 would be taken for whoever holds it
 			return usagef("--fence must be the fence that status shows")
 		}
 		if dry && yes {

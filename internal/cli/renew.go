@@ -14,7 +14,11 @@ import (
 func (d *door) renew() *cobra.Command {
 	var flags *leaseFlags
 	var ttl Duration
-	cmd := d.verb(d.useWithLease("renew"), "Keep a lease alive", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
+	var cmd *cobra.Command
+	cmd = d.verb(d.useWithLease("renew"), "Keep a lease alive", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
+		if ttl == 0 && cmd.Flags().Changed("ttl") { // 0 would be taken for the flag that is not there
+			return usagef("--ttl must be more than 0")
+		}
 		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
