@@ -1,11 +1,16 @@
 package mutex
 
-import _ "embed"
+import "embed"
 
 // Readme is README.md.
 //
 //go:embed README.md
 var Readme []byte
+
+// Docs are what README.md leads to.
+//
+//go:embed CHANGELOG.md docs/*.md
+var Docs embed.FS
 
 // Llms is the map of this service for language models.
 //

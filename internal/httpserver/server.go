@@ -88,6 +88,7 @@ func New(o Options) (*Server, error) {
 		s.mux.HandleFunc(method+" /-/mcp", s.mcp)
 	}
 	s.mountPages()
+	s.mountDocs()
 	s.closeOwned()
 	s.mux.HandleFunc("/", s.noRoute)
 	return s, nil
