@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -17,13 +17,13 @@ func (t *target) findToken() (string, error) {
 		return firstOf(t.token), nil
 	}
 	if t.tokenFile != "" {
-		return readSecret(t.tokenFile)
+		return readSecret("--token-file", t.tokenFile)
 	}
 	if v := os.Getenv("MUTEX_TOKEN"); v != "" {
 		return firstOf(v), nil
 	}
 	if file := os.Getenv("MUTEX_TOKEN_FILE"); file != "" {
-		return readSecret(file)
+		return readSecret("MUTEX_TOKEN_FILE", file)
 	}
 	return "", nil
 }
@@ -32,13 +32,14 @@ func (t *target) findToken() (string, error) {
 // this user on this machine has left for its commands; "" if there is none. That last one is found only for a URL
 // that no other machine can answer.
 func (t *target) findAdminToken() (string, error) {
-	if t.adminTokenFile == "" {
-		if v := os.Getenv("MUTEX_ADMIN_TOKEN"); v != "" {
-			return v, nil
-		}
+	if t.adminTokenFile != "" {
+		return readSecret("--admin-token-file", t.adminTokenFile)
 	}
-	if file := cmp.Or(t.adminTokenFile, os.Getenv("MUTEX_ADMIN_TOKEN_FILE")); file != "" {
-		return readSecret(file)
+	if v := os.Getenv("MUTEX_ADMIN_TOKEN"); v != "" {
+		return v, nil
+	}
+	if file := os.Getenv("MUTEX_ADMIN_TOKEN_FILE"); file != "" {
+		return readSecret("MUTEX_ADMIN_TOKEN_FILE", file)
 	}
 	token, err := policy.FindAdminToken(userDirs(), address(t.used))
 	t.noAdminToken = err // most commands need none
@@ -72,15 +73,16 @@ func firstOf(tokens string) string {
 	return strings.TrimSpace(first)
 }
 
-// readSecret gives the first secret in a file that only its owner may read, or on stdin.
-func readSecret(path string) (string, error) {
+// readSecret gives the first secret in a file that only its owner may read, or on stdin. Its errors say which flag or
+// variable named the file.
+func readSecret(from, path string) (string, error) {
 	read := func() ([]string, error) { return private.Words(path) }
 	if path == "-" {
 		read = func() ([]string, error) { return private.WordsOf(os.Stdin, "stdin") }
 	}
 	words, err := read()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", from, err)
 	}
 	return firstOf(words[0]), nil
 }

@@ -70,6 +70,11 @@ func TestTheFirstSlips(t *testing.T) {
 	if r := s.mutex("release", "t", lease).wants(t, 1); strings.Count(r.err, "is gone") != 1 {
 		t.Error("said", r.err)
 	}
+	r := s.mutex("release", "t", "t2").wants(t, 2, "the argument after the topic: that is not a lease", "Usage: mutex release TOPIC [LEASE|-]")
+	if strings.Contains(r.err, "X-Lease") {
+		t.Error("spoke of a header:", r.err)
+	}
+	run(t, mutex(t, append(s.vars(), "MUTEX_LEASE=x"), "renew", "t")).wants(t, 2, "MUTEX_LEASE: that is not a lease")
 }
 
 func TestAdministration(t *testing.T) {
@@ -109,6 +114,8 @@ func TestTokens(t *testing.T) {
 	s.mutex("status", "t").wants(t, 0)
 	s.mutex("acquire", "t", "--token-file", secret).wants(t, 0)
 	s.mutex("acquire", "t2", "--token-file", open).wants(t, 1, "chmod 600")
+	s.mutex("acquire", "t2", "--token-file", dir+"/none").wants(t, 1, "--token-file: ", "no such file")
+	run(t, mutex(t, append(s.vars(), "MUTEX_TOKEN_FILE="+dir+"/none"), "acquire", "t2")).wants(t, 1, "MUTEX_TOKEN_FILE: ")
 	s.mutex("acquire", "t2", "--token", "t0ken-1").wants(t, 0)
 	run(t, mutex(t, append(s.vars(), "MUTEX_TOKEN=t0ken-1"), "acquire", "t3")).wants(t, 0)
 	r := run(t, mutex(t, append(s.vars(), "MUTEX_TOKEN=wr0ng"), "acquire", "t4")).wants(t, 1)

@@ -19,7 +19,8 @@ const (
 
 func (d *door) check() *cobra.Command {
 	var flags *leaseFlags
-	cmd := d.verb(d.useWithLease("check"), "Ask whether a lease still lives", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
+	var cmd *cobra.Command
+	cmd = d.verb(d.useWithLease("check"), "Ask whether a lease still lives", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
 		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
@@ -31,7 +32,7 @@ func (d *door) check() *cobra.Command {
 		case err != nil && d.Codes.code(err) == codeError:
 			return &exit{codeUnknown, err}
 		case err != nil:
-			return err
+			return flags.explain(cmd, err)
 		case d.wantsJSON():
 			return d.printJSON(d.Shapes.Check(r))
 		}

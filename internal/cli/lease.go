@@ -12,10 +12,11 @@ import (
 	"legible.sh/mutex/internal/locker"
 )
 
-// leaseFlags are the flags of a command that needs the lease, with where it finds the lease.
+// leaseFlags are the flags of a command that needs the lease, and where it found the lease.
 type leaseFlags struct {
 	d           *door
 	token, file string
+	from        string // where find found it, for errors
 }
 
 func (d *door) leaseFlags(cmd *cobra.Command) *leaseFlags {
@@ -30,20 +31,33 @@ func (d *door) leaseFlags(cmd *cobra.Command) *leaseFlags {
 // find gives the lease on the first of the arguments: from what stood after it, or from a flag, or from the environment.
 func (l *leaseFlags) find(ctx context.Context, args []string) (locker.Token, error) {
 	key, rest := args[0], args[1:]
+	env := os.Getenv(l.d.Lease.Env)
 	switch {
 	case len(rest) == 1 && rest[0] == "-":
+		l.from = "stdin"
 		return l.read(ctx, key, "-")
 	case len(rest) == 1:
-		return parseLease("the argument", rest[0])
+		l.from = "the argument after the " + l.d.Noun
+		return parseLease(l.from, rest[0])
 	case l.token != "":
-		return parseLease("--"+l.d.Lease.Flag, l.token)
+		l.from = "--" + l.d.Lease.Flag
+		return parseLease(l.from, l.token)
 	case l.file != "":
+		l.from = "--" + l.d.Lease.FileFlag + " " + l.file
 		return l.read(ctx, key, l.file)
-	}
-	if v := os.Getenv(l.d.Lease.Env); v != "" {
-		return parseLease(l.d.Lease.Env, v)
+	case env != "":
+		l.from = l.d.Lease.Env
+		return parseLease(l.from, env)
 	}
 	return "", usagef("which lease? Give it %s", l.ways())
+}
+
+// explain says where a lease came from that the service does not take for one: it may have been meant for another topic.
+func (l *leaseFlags) explain(cmd *cobra.Command, err error) error {
+	if !errors.Is(err, locker.ErrNotLease) {
+		return err
+	}
+	return usagef("%s: %v. Usage: %s", l.from, err, cmd.UseLine())
 }
 
 func (l *leaseFlags) ways() string {

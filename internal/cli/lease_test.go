@@ -35,7 +35,7 @@ func TestWhereTheLeaseComesFrom(t *testing.T) {
 	if s.ttl != 500*time.Millisecond {
 		t.Error("ttl", s.ttl)
 	}
-	use(s, nil, "renew", "t", "--lease-file", filepath.Join(dir, "none")).wants(t, 1, "no such file")
+	use(s, nil, "renew", "t", "--lease-file", filepath.Join(dir, "none")).wants(t, 1, "--lease-file", "no such file")
 	write(t, file, "\n")
 	use(s, nil, "renew", "t", "--lease-file", file).wants(t, 2, "no lease in it")
 }

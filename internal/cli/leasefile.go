@@ -36,14 +36,14 @@ func (l *leaseFlags) read(ctx context.Context, key, path string) (locker.Token, 
 
 func (l *leaseFlags) readFile(key, path string) (locker.Token, error) {
 	if path == "-" {
-		return readLease("stdin", key, l.d.In)
+		return readLease(l.from, key, l.d.In)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("--%s: %w", l.d.Lease.FileFlag, err)
 	}
 	defer f.Close()
-	return readLease(path, key, f)
+	return readLease(l.from, key, f)
 }
 
 // maxLeaseFile bounds what is read in search of a lease: a grant with 1,024 holders' names is smaller.

@@ -9,14 +9,15 @@ import (
 
 func (d *door) release() *cobra.Command {
 	var flags *leaseFlags
-	cmd := d.verb(d.useWithLease("release"), "Give a lease back", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
+	var cmd *cobra.Command
+	cmd = d.verb(d.useWithLease("release"), "Give a lease back", 1, d.argsWithLease(), func(ctx context.Context, c call) error {
 		lease, err := flags.find(ctx, c.keys)
 		if err != nil {
 			return err
 		}
 		r, err := c.service.Release(ctx, c.keys[0], lease)
 		if err != nil {
-			return err
+			return flags.explain(cmd, err)
 		}
 		if d.wantsJSON() {
 			return d.printJSON(d.Shapes.Released(r))

@@ -25,7 +25,7 @@ func (d *door) renew() *cobra.Command {
 		}
 		r, err := persist(ctx, func() (locker.Renewal, error) { return c.service.Renew(ctx, c.keys[0], lease, ttl.D()) })
 		if err != nil {
-			return err
+			return flags.explain(cmd, err)
 		}
 		if d.wantsJSON() {
 			return d.printJSON(d.Shapes.Renewal(r))

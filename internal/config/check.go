@@ -21,7 +21,8 @@ func (c *Config) check(names map[string]string) error {
 		}
 	}
 	want(c.Port >= 0 && c.Port <= 65535, "Port", "a port from 0 to 65535")
-	want((c.TLSCert == "") == (c.TLSKey == ""), "TLSCert", "a file, together with "+names["TLSKey"])
+	want(c.TLSCert == "" || c.TLSKey != "", "TLSCert", "a file, together with --tls-key (MUTEX_TLS_KEY)")
+	want(c.TLSKey == "" || c.TLSCert != "", "TLSKey", "a file, together with --tls-cert (MUTEX_TLS_CERT)")
 	want(slices.Contains([]string{"always", "interval", "never"}, c.Fsync), "Fsync", "always, interval or never")
 	want(c.FsyncInterval.D() >= time.Millisecond, "FsyncInterval", "1ms or more")
 	want(c.MaxTTL.D() >= time.Second && c.MaxTTL.D() <= 30*24*time.Hour, "MaxTTL", "1s to 720h")
@@ -79,19 +80,19 @@ func loopbackAddress(addr string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// readFiles reads the tokens that stand in files.
-func (c *Config) readFiles() error {
+// readFiles reads the tokens that stand in files; names says what the user called each setting.
+func (c *Config) readFiles(names map[string]string) error {
 	if c.TokenFile != "" {
 		words, err := private.Words(c.TokenFile)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", names["TokenFile"], err)
 		}
 		c.Tokens = append(c.Tokens, words...)
 	}
 	if c.AdminTokenFile != "" {
 		words, err := private.Words(c.AdminTokenFile)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", names["AdminTokenFile"], err)
 		}
 		c.AdminToken = words[0]
 	}

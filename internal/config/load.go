@@ -59,7 +59,7 @@ func Load(flags *pflag.FlagSet, environ map[string]string) (Config, error) {
 	if err != nil {
 		return Config{}, translate(err, names)
 	}
-	if err := c.readFiles(); err != nil {
+	if err := c.readFiles(names); err != nil {
 		return Config{}, err
 	}
 	return c, c.check(names)

@@ -25,6 +25,8 @@ var (
 	ErrNotPermitted = errors.New("not permitted")
 	// ErrUsage: the request itself is wrong, and was refused without any effect.
 	ErrUsage = errors.New("not a valid request")
+	// ErrNotLease: what was given as a lease has not the form of one. It is an ErrUsage.
+	ErrNotLease = fmt.Errorf("%w: that is not a lease", ErrUsage)
 	// ErrUnreachable is what an [*UnreachableError] is.
 	ErrUnreachable = errors.New("no clear answer from the lock service")
 )

@@ -40,6 +40,8 @@ func (r *Remote) err(err error) error {
 		return &kindError{locker.ErrGone, no}
 	}
 	switch {
+	case len(no.Parameters) == 1 && no.Parameters[0].Name == "X-Lease":
+		return &kindError{locker.ErrNotLease, errors.New("that is not a lease, which is 32 hex digits, as acquire prints it")}
 	case no.Code == api.ErrorCodeBadTopic, no.Code == api.ErrorCodeBadParam:
 		return usage(errors.New(no.Message)) // the hint speaks of requests
 	case no.Code == api.ErrorCodeUnauthorized, no.Code == api.ErrorCodeForbidden:
