@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// record is about as long as what the journal of a server writes for a grant.
-var record [256]byte
+// grantRecord is about as long as what the journal of a server writes for a grant.
+var grantRecord [256]byte
 
 // onDisk: the disk's own rate of append and sync, and cycles beside it. A server started here keeps its journal on
 // the same disk, and another one in memory says what the disk costs. A cycle needs two syncs, which many connections
@@ -108,7 +108,7 @@ func syncRate(ctx context.Context, dir string, d time.Duration) (_ float64, fail
 }
 
 func appendSynced(f *os.File) error {
-	if _, err := f.Write(record[:]); err != nil {
+	if _, err := f.Write(grantRecord[:]); err != nil {
 		return err
 	}
 	return datasync(f)

@@ -29,7 +29,7 @@ func TestAFloorStoresWhatALockServiceWould(t *testing.T) {
 	call("GET", "/t", 200, "held")
 	call("DELETE", "/t/1", 200, "released")
 	stored, err := os.ReadFile(f.journal.Load().Name())
-	if err != nil || len(stored) != 2*len(record) {
+	if err != nil || len(stored) != 2*len(grantRecord) {
 		t.Errorf("%d bytes, %v", len(stored), err)
 	}
 	f.journal.Load().Close()
