@@ -43,7 +43,9 @@ type delivery struct {
 	at     time.Time
 }
 
-// Read forgets the grant when the client goes on talking: it has it.
+// Read forgets the grant when the client goes on talking: it has it. Under TLS a goodbye cannot be told from a request
+// here, so one who gives up with a goodbye while its answer is on the way keeps a lease that it does not know of, until
+// its ttl is over. That is the safer mistake: nearly all who say goodbye have read their answer.
 func (c *conn) Read(b []byte) (n int, err error) {
 	if !c.deadlines.wait(&c.deadlines.read) {
 		return 0, os.ErrDeadlineExceeded
