@@ -197,6 +197,12 @@ func TestUsage(t *testing.T) {
 		{"renew t x --ttl 0", "--ttl must be more than 0"},
 		{"force-release t --yes --fence 0", "--fence must be"},
 		{"acquire t --no-such", "--no-such"},
+		{"acquire t --tll 5", "did you mean --ttl?"},
+		{"acquire t --resaon x", "did you mean --reason?"},
+		{"acquire t --cap 3", "did you mean --capacity?"},
+		{"acquire t -ttl 5", "did you mean --ttl?"},
+		{"help foo", "foo: no such command\n"},
+		{"help aquire", "did you mean acquire?"},
 		{"acquire t -- cmd", "takes no command"},
 		{"run t cmd", "which command"},
 		{"run t --", "which command"},
@@ -215,6 +221,15 @@ func TestUsage(t *testing.T) {
 		r.wants(t, 2, c.says, "--help")
 		if r.out != "" {
 			t.Errorf("%s printed %q", c.args, r.out)
+		}
+	}
+}
+
+// TestHelpOfWhatIsThere also with what the command would take behind it.
+func TestHelpOfWhatIsThere(t *testing.T) {
+	for args, says := range map[string]string{"help": "LOCKING", "help acquire": "--ttl", "help acquire t": "--ttl", "help help": "help"} {
+		if r := use(&service{}, nil, strings.Fields(args)...); r.code != 0 || !strings.Contains(r.out, says) {
+			t.Errorf("%s: exit %d, %s%s", args, r.code, r.out, r.err)
 		}
 	}
 }

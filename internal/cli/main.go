@@ -65,6 +65,9 @@ func (d *door) explain(cmd *cobra.Command, err error) {
 		}
 	}
 	if d.Codes.code(err) == codeUsage {
+		if cmd.Name() == "help" {
+			cmd = cmd.Root()
+		}
 		d.words("see: %s --help", cmd.CommandPath())
 	}
 }
@@ -85,7 +88,7 @@ func (d *door) root() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.Flags().Bool("version", false, "say which build this is")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	root.SetFlagErrorFunc(flagError)
 	d.open = d.Connect(root.PersistentFlags(), d.words)
 	root.AddGroup(&cobra.Group{ID: groupLock, Title: "LOCKING"}, &cobra.Group{ID: groupLook, Title: "LOOKING AND MENDING"},
 		&cobra.Group{ID: groupRest, Title: "THE REST"})
@@ -94,6 +97,7 @@ func (d *door) root() *cobra.Command {
 	d.add(root, groupRest, append(d.Extra, d.version())...)
 	root.SetHelpCommandGroupID(groupRest)
 	root.SetCompletionCommandGroupID(groupRest)
+	strictHelp(root)
 	helpStyle(root)
 	return root
 }
@@ -146,12 +150,4 @@ func countAsUsage(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		countAsUsage(sub)
 	}
-}
-
-func suggest(cmd *cobra.Command, word string) string {
-	cmd.SuggestionsMinimumDistance = 2
-	if like := cmd.SuggestionsFor(word); len(like) > 0 {
-		return "; did you mean " + like[0] + "?"
-	}
-	return ""
 }
