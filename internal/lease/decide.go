@@ -60,6 +60,8 @@ func (s *State) decideAcquire(c *Command, now time.Time, out []Event) ([]Event, 
 		return out, ErrBusy
 	case c.MaxWaiters > 0 && s.queue.len() >= c.MaxWaiters:
 		return out, ErrWaitersLimit
+	case s.suspended && !c.Key.IsZero():
+		return out, ErrSuspended // a place that is kept is written down, in the room that renewals and releases need
 	}
 	return append(out, Event{
 		Kind: Enqueued, At: now, Token: c.Token, Key: c.Key, Who: c.Who, TTL: c.TTL, Capacity: s.capacity,

@@ -128,6 +128,8 @@ func (m *model) enqueue(c *lease.Command, now time.Time) (lease.Outcome, error) 
 		return lease.Outcome{}, m.held(lease.ErrBusy, c.Key, now)
 	case c.MaxWaiters != 0 && len(m.places) >= c.MaxWaiters:
 		return lease.Outcome{}, lease.ErrWaitersLimit
+	case m.suspended && !c.Key.IsZero():
+		return lease.Outcome{}, lease.ErrSuspended
 	}
 	m.places = append(m.places, modelPlace{
 		token: c.Token, key: c.Key, who: c.Who, first: c.Who, ttl: c.TTL, enqueued: now, deadline: now.Add(c.Wait),
