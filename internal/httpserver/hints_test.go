@@ -41,6 +41,14 @@ func TestHintsSayWhatToSendInstead(t *testing.T) {
 	}
 }
 
+// TestALimitOfOneIsNoRange where a policy allows mutexes alone.
+func TestALimitOfOneIsNoRange(t *testing.T) {
+	s := start(t, func(_ *httpserver.Options, _ *registry.Options, p *policy.Options) { p.Limits.MaxCapacity = 1 })
+	if a := s.call(t, "POST", "/gpu?capacity=2"); a.status != 400 || !strings.HasSuffix(a.str("error"), "capacity: send 1, the only one allowed here") {
+		t.Error(a.status, a.text)
+	}
+}
+
 // TestOnlyReleaseOffersToGiveUp: a key in place of the lease means something to DELETE alone.
 func TestOnlyReleaseOffersToGiveUp(t *testing.T) {
 	s := start(t, nil)

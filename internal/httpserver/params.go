@@ -58,7 +58,11 @@ func (p *problems) integer(in api.ParameterIn, name string, sent *int, least, mo
 		return 0
 	}
 	if *sent < least || *sent > most {
-		p.add(in, name, strconv.Itoa(*sent), fmt.Sprintf("a whole number from %d to %d", least, most))
+		expected := fmt.Sprintf("a whole number from %d to %d", least, most)
+		if least == most {
+			expected = fmt.Sprintf("%d, the only one allowed here", least)
+		}
+		p.add(in, name, strconv.Itoa(*sent), expected)
 		return 0
 	}
 	return *sent
