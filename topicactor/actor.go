@@ -22,7 +22,8 @@ type Journal interface {
 	Append(topic lease.Topic, events []lease.Event) error
 	// Recall gives the events that rebuild a topic as it was last acknowledged, their times on the clock of now.
 	Recall(topic lease.Topic, now time.Time) []lease.Event
-	// Suspended tells that no grants can be kept safe at present. It is asked once a turn.
+	// Suspended tells that no grants can be kept safe at present. It is asked once a turn, and if it is so, once more
+	// before the turn is stored.
 	Suspended() bool
 }
 

@@ -58,9 +58,13 @@ func (t *topic) turn(first *request) {
 	t.turned, t.deep = now, true
 	out := outgoings.Get().(*outgoing)
 	defer out.free()
-	t.state.Suspend(t.config.Journal.Suspended())
+	suspended := t.config.Journal.Suspended()
+	t.state.Suspend(suspended)
 	t.run(first, now, out)
 	t.runWaiting(now, out)
+	if suspended {
+		t.resume(now, out)
+	}
 	err := t.store(now, out)
 	if t.failed = err != nil; t.failed {
 		t.fail(err, now, out)
@@ -82,6 +86,15 @@ func (t *topic) runWaiting(now time.Time, out *outgoing) {
 		default:
 			return
 		}
+	}
+}
+
+// resume grants what could not be granted when the turn began, if it can be now: the poke that says so may have been
+// taken by this turn, or have found no room in the mailbox.
+func (t *topic) resume(now time.Time, out *outgoing) {
+	if !t.config.Journal.Suspended() {
+		t.state.Suspend(false)
+		t.settle(now, out)
 	}
 }
 

@@ -19,7 +19,7 @@ type journal struct {
 	refused   int           // since fail was set
 	gate      chan struct{} // when set, Append waits for it
 	suspended bool
-	pause     time.Duration // how long the next turn is put aside when it has read the clock
+	pause     time.Duration // how long the next turn is put aside when it has read the clock and asked about suspension
 }
 
 func (j *journal) Append(_ lease.Topic, events []lease.Event) error {
@@ -60,13 +60,11 @@ func (j *journal) Recall(_ lease.Topic, now time.Time) []lease.Event {
 
 func (j *journal) Suspended() bool {
 	j.mu.Lock()
-	pause := j.pause
+	pause, suspended := j.pause, j.suspended
 	j.pause = 0
 	j.mu.Unlock()
 	time.Sleep(pause)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.suspended
+	return suspended
 }
 
 func (j *journal) set(change func(*journal)) {
@@ -188,4 +186,34 @@ func TestSuspendedGrantsResumeWhenPoked(t *testing.T) {
 			t.Fatal(got.err)
 		}
 	})
+}
+
+// TestAPokeDuringATurnIsNotLost: the turn has asked whether grants are suspended just before they no longer were, and is
+// put aside until it has been poked. With many requests behind it, the poke finds no room in the mailbox.
+func TestAPokeDuringATurnIsNotLost(t *testing.T) {
+	for _, requests := range []int{1, 20} {
+		t.Run(fmt.Sprint(requests), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := &journal{}
+				a := start(t, j)
+				held := must(t, a, acquire(1, 0))
+				waiting := goAcquire(t.Context(), a, acquire(2, time.Hour))
+				j.set(func(j *journal) { j.suspended = true })
+				must(t, a, lease.Command{Op: lease.Release, Token: held.Lease.Token})
+				time.Sleep(time.Second) // until the topic is quiet
+				j.set(func(j *journal) { j.pause = time.Millisecond })
+				for range requests {
+					go func() { _, _ = do(t, a, lease.Command{Op: lease.Look}) }()
+				}
+				synctest.Wait()
+				j.set(func(j *journal) { j.suspended = false })
+				a.Poke()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if len(waiting) == 0 {
+					t.Error("grants are made again, and one who waits has none")
+				}
+			})
+		})
+	}
 }
