@@ -24,7 +24,7 @@ func (s *State) Decide(c *Command, now time.Time, out []Event) ([]Event, error) 
 			return out, ErrGone
 		}
 	case GiveUp:
-		return s.decideGiveUp(c, now, out), nil
+		return s.decideGiveUp(c, now, out)
 	case Abandon:
 		return s.decideAbandon(c, now, out), nil
 	case Force:
@@ -112,18 +112,22 @@ func (s *State) decideRenew(c *Command, now time.Time, out []Event) ([]Event, er
 	}), nil
 }
 
-func (s *State) decideGiveUp(c *Command, now time.Time, out []Event) []Event {
-	t, _ := s.ticket(c.Key)
+func (s *State) decideGiveUp(c *Command, now time.Time, out []Event) ([]Event, error) {
+	t, known := s.ticket(c.Key)
 	switch {
 	case c.Key.IsZero():
-		return out
+		return out, nil
 	case t.permit != nil:
-		return append(out, s.ended(t.permit, Released, now))
+		return append(out, s.ended(t.permit, Released, now)), nil
 	case t.waiter != nil:
-		return append(out, s.leaves(t.waiter, GaveUp, now))
+		return append(out, s.leaves(t.waiter, GaveUp, now)), nil
+	case s.suspended && known:
+		return out, nil // spent it is
+	case s.suspended:
+		return out, ErrSuspended // anybody can give up any number of keys that nobody has used
 	}
 	// Also when it is spent already: an acquire sent just before this may still be on its way.
-	return append(out, Event{Kind: Spent, At: now, Key: c.Key})
+	return append(out, Event{Kind: Spent, At: now, Key: c.Key}), nil
 }
 
 func (s *State) decideAbandon(c *Command, now time.Time, out []Event) []Event {

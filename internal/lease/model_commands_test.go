@@ -21,7 +21,7 @@ func (m *model) run(c *lease.Command, now time.Time) (lease.Outcome, error) {
 		}
 		return lease.Outcome{}, lease.ErrGone
 	case lease.GiveUp:
-		return m.giveUp(c.Key, now), nil
+		return m.giveUp(c.Key, now)
 	case lease.Abandon:
 		m.abandon(c.Token, now)
 	case lease.Force:
@@ -149,23 +149,29 @@ func (m *model) release(which func(*modelHolder) bool, now time.Time) (lease.Out
 	return lease.Outcome{}, lease.ErrGone
 }
 
-func (m *model) giveUp(k lease.Key, now time.Time) lease.Outcome {
+func (m *model) giveUp(k lease.Key, now time.Time) (lease.Outcome, error) {
 	if k.IsZero() {
-		return lease.Outcome{}
+		return lease.Outcome{}, nil
 	}
 	if outcome, err := m.release(func(h *modelHolder) bool { return h.key == k }, now); err == nil {
-		return outcome
+		return outcome, nil
+	}
+	i := slices.IndexFunc(m.places, func(p modelPlace) bool { return p.key == k })
+	if i < 0 && m.suspended {
+		if slices.ContainsFunc(m.spent, func(s modelSpent) bool { return s.key == k }) {
+			return lease.Outcome{}, nil
+		}
+		return lease.Outcome{}, lease.ErrSuspended
 	}
 	m.spent = append(m.spent, modelSpent{k, now.Add(m.keep)})
-	i := slices.IndexFunc(m.places, func(p modelPlace) bool { return p.key == k })
 	if i < 0 {
-		return lease.Outcome{}
+		return lease.Outcome{}, nil
 	}
 	if !m.places[i].token.IsZero() {
 		m.verdicts[m.places[i].token] = verdict{how: "gave up"}
 	}
 	m.places = slices.Delete(m.places, i, i+1)
-	return lease.Outcome{LeftQueue: true}
+	return lease.Outcome{LeftQueue: true}, nil
 }
 
 func (m *model) abandon(t lease.Token, now time.Time) {

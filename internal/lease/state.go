@@ -58,8 +58,8 @@ func New(floor Fence, keep time.Duration) *State {
 	return &State{keep: keep, fence: floor, line: nobody}
 }
 
-// Suspend stops grants and new places that are kept for a key (releases, renewals and all other waiting go on), or lets
-// them resume with the next [State.Settle].
+// Suspend stops grants and what else is written down for a key that nobody has used before: its place in line, and that it
+// was given up. Releases, renewals and all other waiting go on. Or it lets them resume with the next [State.Settle].
 func (s *State) Suspend(on bool) { s.suspended = on }
 
 // Format tells the topic's figures whatever the verb: a careless %v of a state must not show the secrets in it.
