@@ -18,6 +18,8 @@ func (t *target) hint(err error) string {
 	var untrusted *tls.CertificateVerificationError
 	var no *client.Error
 	switch {
+	case errors.Is(err, locker.ErrGone):
+		return "stop the work at once: another may hold the topic. To go on, acquire again and start over under the new fence"
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program listens there, perhaps this server already; --port takes another port, 0 a free one"
 	case errors.Is(err, locker.ErrNotPermitted) && errors.Is(t.noAdminToken, policy.ErrNotPrivate):

@@ -59,7 +59,7 @@ func TestRunEndsWhenAnyOfItsLeasesIsLost(t *testing.T) {
 		"--", "sh", "-c", "touch "+dir+"/up; exec sleep 60"))
 	eventually(t, "the command runs", func() bool { _, err := os.Stat(dir + "/up"); return err == nil })
 	s.mutex("force-release", "b", "--yes").wants(t, 0)
-	end().wants(t, 75, "lost")
+	end().wants(t, 75, "lease lost: b: the lease is gone; ending the command\n")
 	s.mutex("status", "a", "--exit-code").wants(t, 3)
 	if _, err := os.Stat(dir + "/hook"); err != nil {
 		t.Error("the hook did not run")

@@ -67,9 +67,11 @@ func TestTheFirstSlips(t *testing.T) {
 	_, lease := s.grantFile("t", "--capacity", "2")
 	s.mutex("acquire", "t", "--capacity", "3", "--wait", "0").wants(t, 1, "capacity=2")
 	s.mutex("release", "t", lease).wants(t, 0)
-	if r := s.mutex("release", "t", lease).wants(t, 1); strings.Count(r.err, "is gone") != 1 {
+	if r := s.mutex("release", "t", lease).wants(t, 1); strings.Count(r.err, "is gone") != 1 ||
+		!strings.Contains(r.err, "had ended before it was released") || strings.Contains(strings.ToLower(r.err), "stop the work") {
 		t.Error("said", r.err)
 	}
+	s.mutex("renew", "t", lease).wants(t, 1, "the lease is gone\n", "stop the work at once")
 	r := s.mutex("release", "t", "t2").wants(t, 2, "the argument after the topic: that is not a lease", "Usage: mutex release TOPIC [LEASE|-]")
 	if strings.Contains(r.err, "X-Lease") {
 		t.Error("spoke of a header:", r.err)

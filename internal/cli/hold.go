@@ -105,7 +105,8 @@ func renewUntil(ctx context.Context, service locker.Locker, h hold) error {
 		}
 		for _, one := range h {
 			if err := one.renew(ctx, service); errors.Is(err, locker.ErrGone) {
-				return fmt.Errorf("%s was lost while waiting for the next: %w", one.key, err)
+				// The kind stays behind: no work has begun that would have to stop.
+				return fmt.Errorf("%s was lost while waiting for the next: %s", one.key, phrase(err))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (l *leaseFlags) find(ctx context.Context, args []string) (locker.Token, err
 	return "", usagef("which lease? Give it %s", l.ways())
 }
 
-// explain says where a lease came from that the service does not take for one: it may have been meant for another topic.
+// explain says where a lease came from that the service does not take for one: it may have been meant for another key.
 func (l *leaseFlags) explain(cmd *cobra.Command, err error) error {
 	if !errors.Is(err, locker.ErrNotLease) {
 		return err

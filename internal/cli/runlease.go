@@ -139,7 +139,7 @@ func (l *runLease) rest() hold {
 
 // verdict makes a service's error the supervisor's, in words that a terminal can be shown.
 func (l *runLease) verdict(h *held, err error) error {
-	text := clean(err.Error())
+	text := phrase(err)
 	if len(l.hold) > 1 {
 		text = clean(h.key) + ": " + text
 	}

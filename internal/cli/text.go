@@ -29,6 +29,9 @@ func clean(s string) string {
 	return b.String()
 }
 
+// phrase is an error as part of a sentence that goes on: a hint of the service may end in a full stop.
+func phrase(err error) string { return strings.TrimSuffix(clean(err.Error()), ".") }
+
 // cleanLines is clean for text of several lines.
 func cleanLines(s string) string {
 	lines := strings.Split(s, "\n")

@@ -40,7 +40,7 @@ func (w *waiting) tell(p locker.Progress) {
 		return
 	}
 	if p.Trouble != nil {
-		w.say(fmt.Sprintf("%v; trying again", p.Trouble), "")
+		w.say(phrase(p.Trouble)+"; trying again", "")
 		return
 	}
 	if w.d.ErrTTY {

@@ -179,7 +179,7 @@ func TestLostMeansStop(t *testing.T) {
 			text = a.must("status", args{"topic": "other"}, nil)
 			return strings.HasPrefix(text, "LOST")
 		})
-		if !strings.Contains(text, "x under fence 1") || !strings.Contains(text, "Stop the work") {
+		if !strings.Contains(text, "x under fence 1 is gone. ") || strings.Count(strings.ToLower(text), "stop the work") != 1 {
 			t.Error(text)
 		}
 		if text := a.must("status", args{"topic": "other"}, nil); strings.Contains(text, "LOST") {

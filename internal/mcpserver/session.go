@@ -114,8 +114,16 @@ func (s *session) over(l *client.Lease) {
 
 // lost is what the holder of a lease must hear when it is gone.
 func lost(topic string, fence int64, cause error) string {
-	return fmt.Sprintf("LOST: the lease on %s under fence %d is gone (%v). Stop the work under it at once: another may hold %s now. "+
-		"To go on, acquire again and start over under the new fence.", topic, fence, plain(cause), topic)
+	return fmt.Sprintf("LOST: the lease on %s under fence %d is gone%s. Stop the work under it at once: another may hold %s now. "+
+		"To go on, acquire again and start over under the new fence.", topic, fence, because(cause), topic)
+}
+
+// because is what there is to add on why a lease is gone: nothing if the server said so, in the words around this.
+func because(cause error) string {
+	if !errors.Is(cause, client.ErrUnconfirmed) && errors.Is(cause, client.ErrLost) {
+		return ""
+	}
+	return " (" + strings.TrimSuffix(strings.TrimPrefix(plain(cause), "the lease is lost: "), ".") + ")"
 }
 
 // plain is a cause without the name of the package in front.

@@ -37,7 +37,7 @@ func (r *Remote) err(err error) error {
 	case !errors.As(err, &no):
 		return err
 	case errors.Is(err, client.ErrLost):
-		return &kindError{locker.ErrGone, no}
+		return &kindError{locker.ErrGone, errors.New(no.Message)} // what to do about it depends on the command
 	}
 	switch {
 	case len(no.Parameters) == 1 && no.Parameters[0].Name == "X-Lease":
