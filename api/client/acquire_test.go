@@ -167,13 +167,17 @@ func TestADeadServerIsWaitedForWithinTheWait(t *testing.T) {
 			return granted(60)
 		}
 		var trouble []error
+		var patience time.Duration
 		_, err := f.client(t).Grant(t.Context(), "t", client.Wait(time.Minute),
-			client.OnWait(time.Second, func(p client.Progress) { trouble = append(trouble, p.Trouble) }))
+			client.OnWait(time.Second, func(p client.Progress) { trouble, patience = append(trouble, p.Trouble), p.Patience }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(trouble) != 1 || !errors.Is(trouble[0], client.ErrUnreachable) {
 			t.Errorf("told %v", trouble)
+		}
+		if patience != time.Minute {
+			t.Error("is to be tried for", patience)
 		}
 	})
 }
@@ -181,9 +185,10 @@ func TestADeadServerIsWaitedForWithinTheWait(t *testing.T) {
 func TestSomebodyElsesAnswerIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(func(*http.Request, int) (*http.Response, error) { return reply(404, "no such page") })
-		_, err := f.client(t).Grant(t.Context(), "t")
-		if !errors.Is(err, client.ErrUnreachable) || time.Since(f.start) > 5*time.Second {
-			t.Fatal(err, time.Since(f.start))
+		var patience time.Duration
+		_, err := f.client(t).Grant(t.Context(), "t", client.OnWait(0, func(p client.Progress) { patience = p.Patience }))
+		if !errors.Is(err, client.ErrUnreachable) || time.Since(f.start) > 5*time.Second || patience != 2*time.Second {
+			t.Fatal(err, time.Since(f.start), patience)
 		}
 	})
 }

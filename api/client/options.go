@@ -74,6 +74,7 @@ type Progress struct {
 	Waiting    int           // how many wait
 	RetryAfter time.Duration // until the earliest lease ends unless renewed; 0 if unknown
 	Trouble    error         // why the server gives no clear answer now; the wait goes on
+	Patience   time.Duration // with Trouble: for how much longer the server is tried if it stays so; 0 if the wait has no end
 }
 
 // OnWait has f told how the wait goes: soon after it began, then every so often (0: not again), and whenever

@@ -88,15 +88,22 @@ func (a *acquisition) noAnswer(r answer) error {
 		a.lookAgain()
 		return nil
 	}
-	if a.troubled == 0 {
+	first := a.troubled == 0
+	if first {
 		a.troubled = r.sent
-		a.tell(Progress{Trouble: r.err})
 	}
 	end := a.retries
 	if brief(r.err) {
 		end = min(end, a.troubled.add(floor))
 	}
 	left := end.sub(a.c.now())
+	if first {
+		p := Progress{Trouble: r.err}
+		if end != never {
+			p.Patience = max(left, 0)
+		}
+		a.tell(p)
+	}
 	if left <= 0 {
 		return r.err
 	}

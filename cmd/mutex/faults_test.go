@@ -80,7 +80,7 @@ func TestAWaitRidesOutARestart(t *testing.T) {
 	eventually(t, "it queues", func() bool { _, n := s.status("t"); return n == 1 })
 	s.stop()
 	s.start() // it remembers nothing, so the topic is free
-	end().wants(t, 0, "trying again")
+	end().wants(t, 0, "trying again for ")
 }
 
 // TestAServerThatIsKilledAndStartedAgain: a run goes on for as long as its lease may live, and notices when the

@@ -129,13 +129,13 @@ func TestWaitingIsTold(t *testing.T) {
 	s := &service{acquire: func(_ context.Context, key string, r locker.Request) (locker.Grant, error) {
 		r.Progress(held)
 		r.Progress(held)
-		r.Progress(locker.Progress{Trouble: &locker.UnreachableError{Where: "http://h", Err: errOther}})
+		r.Progress(locker.Progress{Trouble: &locker.UnreachableError{Where: "http://h", Err: errOther}, Patience: 290 * time.Second})
 		r.Progress(held)
 		return granted(key, r), nil
 	}}
 	piped := use(s, nil, "acquire", "t")
 	want := `mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line (41s left)
-mutex: no answer from http://h: something else; trying again
+mutex: no answer from http://h: something else; trying again for 4m50s
 mutex: waiting for t, held by worker\u001b[2J-3, number 2 in line (41s left)
 `
 	if piped.err != want {

@@ -40,7 +40,7 @@ func (w *waiting) tell(p locker.Progress) {
 		return
 	}
 	if p.Trouble != nil {
-		w.say(phrase(p.Trouble)+"; trying again", "")
+		w.say(phrase(p.Trouble)+"; trying again", patience(p))
 		return
 	}
 	if w.d.ErrTTY {
@@ -52,6 +52,14 @@ func (w *waiting) tell(p locker.Progress) {
 		who += ", held by " + list(p.Holders)
 	}
 	w.say(who+line(p), left(p))
+}
+
+// patience says for how much longer a service is tried that does not answer.
+func patience(p locker.Progress) string {
+	if p.Patience <= 0 {
+		return ""
+	}
+	return " for " + brief(p.Patience)
 }
 
 // say writes a line unless it says what the last one did, but for its figures.

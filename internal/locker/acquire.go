@@ -34,6 +34,8 @@ type Progress struct {
 	RetryAfter time.Duration // until the earliest lease ends unless renewed; 0 if unknown
 	// Trouble says why the service does not answer now, and is nil while it does. The wait goes on.
 	Trouble error
+	// Patience is, with Trouble, for how much longer the service is tried if it stays so; 0 if that is unknown or has no end.
+	Patience time.Duration
 }
 
 // Grant is a lease that is now held.

@@ -19,7 +19,7 @@ func grant(g *api.Grant) locker.Grant {
 func (r *Remote) progress(p client.Progress) locker.Progress {
 	q := locker.Progress{Holders: p.Holders, Position: p.Position, Waiting: p.Waiting, RetryAfter: p.RetryAfter}
 	if p.Trouble != nil {
-		q.Trouble = r.err(p.Trouble)
+		q.Trouble, q.Patience = r.err(p.Trouble), p.Patience
 	}
 	return q
 }
