@@ -58,6 +58,7 @@ func (t *target) openServer() (locker.Locker, string, error) {
 	}
 	r, err := remote.Open(t.used, remote.Options{
 		Token: token, AdminToken: admin, UserAgent: "mutex/" + cli.Version(), Trace: os.Getenv("TRACEPARENT"),
+		Under: t.underServer(),
 	})
 	if err != nil {
 		return nil, "", err

@@ -78,6 +78,24 @@ func TestMaxHold(t *testing.T) {
 	s.mutex("status", "t", "--exit-code").wants(t, 3)
 }
 
+// TestARunDoesNotWaitForItself where that is certain; where it may wait for another, or for a run that is about to end, it does.
+func TestARunDoesNotWaitForItself(t *testing.T) {
+	s := startServer(t)
+	other := startServer(t)
+	in := func(outer, script string) result {
+		return s.mutex(append(append([]string{"run"}, strings.Fields(outer)...), "--", "sh", "-c", strings.ReplaceAll(script, "mutex", os.Args[0]))...)
+	}
+	in("t", `mutex run t -- true`).wants(t, 1, "this already runs under t (fence 1): it would wait for itself")
+	in("t", `mutex acquire t`).wants(t, 1, "wait for itself")
+	in("a t", `mutex run t -- true`).wants(t, 1, "wait for itself")
+	in("t", `mutex run t --if-busy skip -- false`).wants(t, 0, "skipped")
+	in("t", `mutex run another -- true`).wants(t, 0)
+	in("t", `mutex run t --url `+other.url+` -- true`).wants(t, 0)
+	in("two --capacity 2", `mutex run two -- true`).wants(t, 0)
+	in("t", `mutex release t && mutex run t -- true`).wants(t, 0)
+	in("t --no-export-lease", `mutex run t --wait 0 -- true`).wants(t, 1, "t is not free")
+}
+
 // TestNestedRuns: each sees its own lease.
 func TestNestedRuns(t *testing.T) {
 	s := startServer(t)

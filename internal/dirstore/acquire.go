@@ -53,7 +53,7 @@ func (t *turn) itself() error {
 	if h == nil || !slices.Contains(t.store.under, Under{t.key, int64(h.Fence)}) {
 		return nil
 	}
-	return &SelfError{Key: t.key, Fence: int64(h.Fence)}
+	return &locker.SelfError{Key: t.key, Fence: int64(h.Fence)}
 }
 
 // busy turns the rules' refusal into the caller's.

@@ -30,19 +30,6 @@ func (e *GuardError) Error() string {
 // Unwrap gives [ErrGuard].
 func (e *GuardError) Unwrap() error { return ErrGuard }
 
-// SelfError says that an acquire would wait for a lease that its own caller runs under. It is a [locker.ErrBusy].
-type SelfError struct {
-	Key   string
-	Fence int64
-}
-
-func (e *SelfError) Error() string {
-	return fmt.Sprintf("this already runs under %s (fence %d): it would wait for itself", e.Key, e.Fence)
-}
-
-// Unwrap gives [locker.ErrBusy].
-func (e *SelfError) Unwrap() error { return locker.ErrBusy }
-
 // BrokenError says that a key's files cannot be understood or read. It is a [locker.ErrBroken].
 type BrokenError struct {
 	Path  string

@@ -191,7 +191,7 @@ func TestOneWhoRunsUnderTheKeyDoesNotWaitForItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = inner.Acquire(t.Context(), "k", forever)
-	var self *dirstore.SelfError
+	var self *locker.SelfError
 	if !errors.As(err, &self) || !errors.Is(err, locker.ErrBusy) {
 		t.Fatalf("it would wait for itself: %v", err)
 	}

@@ -58,6 +58,19 @@ func (e *BusyError) Error() string {
 // Unwrap gives the kind.
 func (e *BusyError) Unwrap() error { return e.Kind }
 
+// SelfError says that an acquire would wait for a lease that its own caller runs under. It is a [ErrBusy].
+type SelfError struct {
+	Key   string
+	Fence int64
+}
+
+func (e *SelfError) Error() string {
+	return fmt.Sprintf("this already runs under %s (fence %d): it would wait for itself", e.Key, e.Fence)
+}
+
+// Unwrap gives [ErrBusy].
+func (e *SelfError) Unwrap() error { return ErrBusy }
+
 // UnreachableError says which service gave no clear answer and why: what was asked may or may not have been done.
 type UnreachableError struct {
 	Where    string // its URL, without secrets

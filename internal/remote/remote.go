@@ -10,7 +10,10 @@ import (
 )
 
 // Remote is a server.
-type Remote struct{ c *client.Client }
+type Remote struct {
+	c     *client.Client
+	under []Under
+}
 
 var _ locker.Locker = (*Remote)(nil)
 
@@ -20,6 +23,8 @@ type Options struct {
 	AdminToken string // sent with the calls that need the admin's; "" for none
 	UserAgent  string
 	Trace      string // a W3C traceparent that the server's spans join; "" for none
+	// Under are the leases that this process runs under: an acquire that would wait for one of them fails at once.
+	Under []Under
 }
 
 // giveUp is how long a command that was interrupted while it queued takes to leave the queue.
@@ -32,7 +37,7 @@ func Open(url string, o Options) (*Remote, error) {
 	if err != nil {
 		return nil, usage(plain(err))
 	}
-	return &Remote{c}, nil
+	return &Remote{c, o.Under}, nil
 }
 
 // URL is the server's, without credentials.
@@ -40,6 +45,9 @@ func (r *Remote) URL() string { return r.c.URL() }
 
 // Acquire takes a permit.
 func (r *Remote) Acquire(ctx context.Context, topic string, q locker.Request) (locker.Grant, error) {
+	if err := r.itself(ctx, topic, q.Capacity); err != nil {
+		return locker.Grant{}, err
+	}
 	opts := []client.AcquireOption{
 		client.Name(q.Name), client.Reason(q.Reason), client.Host(q.Host), client.PID(q.PID),
 	}
