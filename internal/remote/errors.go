@@ -43,7 +43,7 @@ func (r *Remote) err(err error) error {
 	case len(no.Parameters) == 1 && no.Parameters[0].Name == "X-Lease":
 		return &kindError{locker.ErrNotLease, errors.New("that is not a lease, which is 32 hex digits, as acquire prints it")}
 	case no.Code == api.ErrorCodeBadTopic, no.Code == api.ErrorCodeBadParam:
-		return usage(errors.New(no.Message)) // the hint speaks of requests
+		return usage(&brief{no})
 	case no.Code == api.ErrorCodeUnauthorized, no.Code == api.ErrorCodeForbidden:
 		return &kindError{locker.ErrNotPermitted, no}
 	case no.Status >= 500 && no.Code != api.ErrorCodeUnsupported:
@@ -61,6 +61,14 @@ type kindError struct {
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.error} }
 
 func usage(err error) error { return &kindError{locker.ErrUsage, err} }
+
+// brief is a refusal without its hint, which speaks of requests.
+type brief struct{ whole *client.Error }
+
+func (e *brief) Error() string { return e.whole.Message }
+
+// Unwrap gives the whole refusal.
+func (e *brief) Unwrap() error { return e.whole }
 
 // plain is the client's error without its name in front: the commands put theirs there.
 func plain(err error) error {
