@@ -46,7 +46,7 @@ fuzz: ## each fuzz target for a while (FUZZTIME, 30s each)
 	./scripts/fuzz.sh
 
 soak: ## the long harness: 200 kills under load, with torn tails in between
-	$(GO) test ./internal/soak -run Kill -soak.kills 200 -timeout 60m -v
+	$(GO) test -count=1 ./internal/soak -run Kill -soak.kills 200 -timeout 60m -v
 
 bench: ## the figures of docs/benchmarks.md
 	./scripts/bench.sh

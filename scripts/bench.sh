@@ -8,7 +8,8 @@ bin/mutex bench cycles renew status -c 16,64 --self --floor
 bin/mutex bench handoff -c 64 --self
 bin/mutex bench park topics --self --floor
 bin/mutex bench topics --self --serve-flag=--history=false
-bin/mutex bench watchers disk --self
+bin/mutex bench watchers --self
+bin/mutex bench disk --self --floor -c 1,64
 go test -run '^$' -bench . ./internal/lease ./registry
 go test -run '^$' -bench 'Append|Boot' ./internal/journal
 go test -run '^$' -bench Large -benchtime 20x ./internal/history
