@@ -2,6 +2,8 @@ package examples_test
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -32,6 +34,19 @@ func TestExamples(t *testing.T) {
 			t.Run("behind a run", func(t *testing.T) { worksBehindARun(t, name+":run", fresh) })
 			t.Run("the highest fence stays", func(t *testing.T) { keepsTheHighest(t, fresh(t, name+":race")) })
 		})
+	}
+}
+
+// TestNothingStandsBetweenARunAndAnExample that would keep the exit code from it, as go run does.
+func TestNothingStandsBetweenARunAndAnExample(t *testing.T) {
+	for _, name := range []string{"README.md", "sqlite/main.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), " -- ") || strings.Contains(string(text), "-- go run") {
+			t.Errorf("%s has a run of go run, or of nothing", name)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 // Command sqlite brings a SQLite database up to date, as the only one who does.
 //
-//	mutex run migrate:app -- go run ./examples/sqlite app.db migrations/*.sql
+//	go build -o bin/ ./examples/sqlite
+//	mutex run migrate:app -- bin/sqlite app.db migrations/*.sql
 //
 // It applies, in the order given, the files whose names the database has not seen yet: all of them or none, in the
 // transaction that raises the fence. A migration that slept through the end of its lease finds a higher fence, changes nothing, and
