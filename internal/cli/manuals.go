@@ -25,10 +25,27 @@ If it fails, you hold nothing and nothing is printed on stdout: do not start the
 
 func (d *door) acquireExample() string {
 	if d.JSONWhenPiped {
-		return `{program} acquire deploy:staging > grant.json && ./deploy.sh; {program} release deploy:staging --lease-file grant.json
+		return `{program} run deploy:staging -- ./deploy.sh    does all of this, renews too, and stops what has lost its lease
+
+By hand, with a ttl longer than the work, as nothing renews here, and the grant in a file of your own:
+
+(umask 077; {program} acquire deploy:staging --ttl 20m > grant.json) || exit
+./deploy.sh; code=$?
+{program} release deploy:staging --lease-file grant.json || exit
+exit $code
+
+A semaphore:
+
 {program} acquire gpu --capacity 4 --wait 20m --reason "train run 7"`
 	}
-	return `token=$({program} acquire --ttl 20m deploy:staging) && ./deploy.sh; {LEASE}=$token {program} release deploy:staging`
+	return `{program} run deploy:staging -- ./deploy.sh    does all of this, renews too, and stops what has lost its lease
+
+By hand, with a ttl longer than the work, as nothing renews here:
+
+token=$({program} acquire --ttl 20m deploy:staging) || exit
+./deploy.sh; code=$?
+{LEASE}=$token {program} release deploy:staging || exit
+exit $code`
 }
 
 func (d *door) runManual() manual {
