@@ -35,7 +35,7 @@ func flavour() cli.Flavour {
 		Many: true, Semaphores: true, Remote: true, JSONWhenPiped: true,
 		TTL:      defaultTTL,
 		Name:     cli.NameFlag{Flag: "name", Env: "MUTEX_NAME"},
-		Lease:    cli.LeaseFlags{Arg: true, FileFlag: "lease-file", Env: "MUTEX_LEASE"},
+		Lease:    cli.LeaseFlags{Arg: true, FileFlag: "lease-file", Env: "MUTEX_LEASE", EnvKeys: "MUTEX_TOPIC"},
 		Export:   cli.ExportFlag{Flag: "no-export-lease", Usage: "keep MUTEX_LEASE out of the command's environment", Withholds: true},
 		Codes:    cli.Codes{Busy: 1, Timeout: 1, NotHolder: 1, NotHeld: 1, Lost: 75, NotExecutable: 126},
 		Shapes:   cli.WireShapes(),

@@ -37,6 +37,14 @@ func TestRunTellsTheCommandWhatItHolds(t *testing.T) {
 	}
 }
 
+// TestACommandUsesEachOfItsLeases by the name of its topic.
+func TestACommandUsesEachOfItsLeases(t *testing.T) {
+	s := startServer(t)
+	script := "set -e; for topic in a b; do mutex check $topic; mutex renew $topic; done; mutex release b; ! mutex check b; mutex check c"
+	r := s.mutex("run", "b", "a", "--", "sh", "-c", strings.ReplaceAll(script, "mutex", os.Args[0]))
+	r.wants(t, 2, "MUTEX_LEASE: the leases in it are on b, a, not on c", "the lease is gone")
+}
+
 func TestRunOfABusyTopic(t *testing.T) {
 	s := startServer(t)
 	s.grantFile("b")

@@ -69,7 +69,8 @@ type LeaseFlags struct {
 	Arg      bool   // the argument after the key; "-" reads it from stdin
 	Flag     string // a flag, without dashes; "" for none. Shown to whoever lists processes
 	FileFlag string // a flag that names a file; "-" is stdin
-	Env      string
+	Env      string // a variable; of several leases, separated by commas, the one on the key counts
+	EnvKeys  string // the variable that says which keys those are on, likewise; "" where there is never more than one
 }
 
 // ExportFlag is the flag by which run puts the lease into the command's environment, or withholds it.

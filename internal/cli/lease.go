@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,9 +48,23 @@ func (l *leaseFlags) find(ctx context.Context, args []string) (locker.Token, err
 		return l.read(ctx, key, l.file)
 	case env != "":
 		l.from = l.d.Lease.Env
-		return parseLease(l.from, env)
+		return l.ofEnv(key, env)
 	}
 	return "", usagef("which lease? Give it %s", l.ways())
+}
+
+// ofEnv takes the lease on key out of those that a run of several keys has put into the environment.
+func (l *leaseFlags) ofEnv(key, env string) (locker.Token, error) {
+	leases := strings.Split(env, ",")
+	if len(leases) == 1 || l.d.Lease.EnvKeys == "" {
+		return parseLease(l.from, env)
+	}
+	keys := strings.Split(os.Getenv(l.d.Lease.EnvKeys), ",")
+	i := slices.Index(keys, key)
+	if i < 0 || i >= len(leases) {
+		return "", usagef("%s: the leases in it are on %s, not on %s", l.from, strings.Join(keys, ", "), key)
+	}
+	return parseLease(l.from, leases[i])
 }
 
 // explain says where a lease came from that the service does not take for one: it may have been meant for another key.
