@@ -66,6 +66,16 @@ func (f *fold) topic(name lease.Topic) *topicFold {
 	return t
 }
 
+// aboveFloor is [fold.topic] for what says no fence: a name that is new here may have been used before and retired.
+func (f *fold) aboveFloor(name lease.Topic) *topicFold {
+	if t := f.topics[name]; t != nil {
+		return t
+	}
+	t := f.topic(name)
+	t.fence = f.floor
+	return t
+}
+
 // apply takes in one event, live and on replay alike. One that has nothing to act on changes nothing.
 func (f *fold) apply(name lease.Topic, e *lease.Event) {
 	switch e.Kind {
@@ -76,10 +86,10 @@ func (f *fold) apply(name lease.Topic, e *lease.Event) {
 		f.grant(f.topic(name), e)
 	case lease.Enqueued:
 		if !e.Key.IsZero() { // a wait without a ticket ends with its request
-			f.enqueue(f.topic(name), e)
+			f.enqueue(f.aboveFloor(name), e)
 		}
 	case lease.Spent:
-		f.spend(f.topic(name), e.Key, instantOf(e.At))
+		f.spend(f.aboveFloor(name), e.Key, instantOf(e.At))
 	case lease.Renewed, lease.Released, lease.Expired, lease.Forced, lease.Left:
 		if t := f.topics[name]; t != nil {
 			f.change(t, e)

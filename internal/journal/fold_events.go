@@ -11,7 +11,7 @@ import (
 // in order, its spent keys. A key stands in one place only, whatever a file may say: a topic's rules rest on that.
 func (t *topicFold) events(keep time.Duration, now instant) []lease.Event {
 	out := make([]lease.Event, 0, 1+2*len(t.leases)+len(t.places)+len(t.spent))
-	if t.capacity > 0 || t.fence > 0 {
+	if t.capacity > 0 || t.fence > 0 || len(t.places)+len(t.spent) > 0 { // 0 too: else they would take the floor for their fence
 		out = append(out, lease.Event{Kind: lease.Declared, Capacity: t.capacity, Fence: t.fence})
 	}
 	for i := range t.leases {
