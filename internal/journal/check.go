@@ -61,7 +61,7 @@ func checkOnce(dir string, file disk.File, options Options) (*Report, error) {
 
 func report(dir string, found *survey, into *replay, options Options) *Report {
 	now := options.Clock()
-	into.fold.shift(into.anchor.step(now))
+	into.fold.shift(into.fold.anchor.step(now))
 	into.fold.wake(instantOf(now.Now))
 	r := &Report{
 		Path: filepath.Join(dir, journalName), Size: found.size, Blank: found.size - found.text, Records: found.records,

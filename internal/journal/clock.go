@@ -29,6 +29,9 @@ type anchor struct {
 
 func anchorAt(r Reading) anchor { return anchor{at: r.Now.Round(0), up: r.Up, boot: r.Boot} }
 
+// present is the time of a reading on the wall clock as it was before it was set, and so on that of all that is stored.
+func (a anchor) present(r Reading) instant { return instantOf(r.Now.Add(-a.step(r))) }
+
 // record appends the anchor's line.
 func (a anchor) record(b []byte) []byte { return record.AppendClock(b, a.at, a.boot, a.up) }
 

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,45 @@ func TestSlewIsNoStep(t *testing.T) {
 	p.must(lease.Command{Op: lease.Renew, Token: token(1)})
 	if strings.Contains(w.log.String(), "was set") {
 		t.Errorf("logged: %s", w.log)
+	}
+	w.close()
+}
+
+// What the journal tells between two commits goes by the clock that was just set: an actor is rebuilt after a grant was
+// refused, or while nothing can be written, and no commit has noticed by then.
+func TestWallClockIsSetWithoutACommit(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		w := newWorld(t)
+		w.open()
+		w.topic("x").acquire(1)
+		w.clock.pass(20 * time.Second)
+		w.clock.set(by)
+		if got := w.left(); got != 40*time.Second {
+			t.Errorf("set by %v: %v left for an actor that is rebuilt, want 40 s", by, got)
+		}
+		w.close()
+	}
+}
+
+// A key that was spent just now stays so in a new file, however far ahead the wall clock was set before that was made.
+func TestWallClockIsSetBeforeANewFile(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	key := lease.KeyOf("k")
+	c := acquire(1)
+	c.Key = key
+	p := w.topic("x")
+	p.must(c)
+	p.must(lease.Command{Op: lease.Release, Token: c.Token})
+	w.clock.set(time.Hour)
+	if err := w.disk.Remove("test", path); err != nil { // noticed before the next record, and so before the clock
+		t.Fatal(err)
+	}
+	w.topic("y").acquire(2)
+	w.restart()
+	c.Token = token(3)
+	if _, err := w.topic("x").do(c); !errors.Is(err, lease.ErrKeySpent) {
+		t.Errorf("got %v, want ErrKeySpent", err)
 	}
 	w.close()
 }

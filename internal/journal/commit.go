@@ -161,9 +161,9 @@ func (c *committer) take(batch []*request) {
 
 // forgetSpent drops the spent keys that are over, of topics too that nobody uses any more.
 func (c *committer) forgetSpent() {
-	now := instantOf(c.options.Clock().Now)
+	now := c.options.Clock()
 	c.shared.with(func(f *fold) {
-		f.forgetAll(now)
+		f.forgetAll(f.anchor.present(now))
 		if f.spent > 0 {
 			c.forget.in(c.options.Keep + time.Second)
 		}
@@ -195,16 +195,17 @@ func (c *committer) reject(batch []*request) {
 // record that the next batch begins with, on every replay.
 func (c *committer) noticeClock() {
 	now := c.options.Clock()
-	step := c.anchor.step(now)
+	step := c.shared.fold.anchor.step(now) // nobody but who has the turn changes it
 	if step == 0 {
 		return
 	}
-	c.anchor = anchorAt(now)
 	c.log.Warn("the wall clock was set; leases keep the time they had left", "by", step)
-	line := c.anchor.record(nil)
+	next := anchorAt(now)
+	line := next.record(nil)
 	c.put(line)
 	c.shared.with(func(f *fold) {
 		f.shift(step)
+		f.anchor = next
 		f.followAll(line)
 	})
 }

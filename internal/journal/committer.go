@@ -43,7 +43,6 @@ type committer struct {
 	blind  bool  // it does not
 	buf    []byte
 	spare  []*request // the queue's emptied slice
-	anchor anchor
 
 	reserved   int64 // up to here writing cannot fail for want of space
 	unpromised bool  // it still can: the file system sets nothing aside, and that was a guess

@@ -17,7 +17,6 @@ type draft struct {
 	dir    string
 	shared *sharedFold
 	left   *snapshot // what is not copied yet
-	anchor anchor
 	clock  func() Reading
 
 	file    disk.File
@@ -30,15 +29,15 @@ type draft struct {
 var errAborted = errors.New("given up: the journal has failed meanwhile")
 
 // newDraft begins with an empty file, and from here on the fold keeps what the draft must follow.
-func newDraft(fs disk.FS, dir string, shared *sharedFold, a anchor, clock func() Reading) (*draft, error) {
+func newDraft(fs disk.FS, dir string, shared *sharedFold, clock func() Reading) (*draft, error) {
 	file, err := fs.Create(disk.NewCreate, filepath.Join(dir, draftName))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", disk.NewCreate, err)
 	}
-	d := &draft{fs: fs, dir: dir, shared: shared, anchor: a, clock: clock, file: file, outcome: make(chan error, 1)}
+	d := &draft{fs: fs, dir: dir, shared: shared, clock: clock, file: file, outcome: make(chan error, 1)}
 	shared.with(func(f *fold) {
 		d.left = f.beginSnapshot()
-		d.buf = f.limits(a.record(nil))
+		d.buf = f.limits(f.anchor.record(nil))
 	})
 	return d, nil
 }
@@ -57,7 +56,7 @@ func (d *draft) walk() error {
 		if d.aborted.Load() {
 			return errAborted
 		}
-		d.shared.with(func(f *fold) { d.buf, more = f.chunk(d.left, d.buf, instantOf(d.clock().Now)) })
+		d.shared.with(func(f *fold) { d.buf, more = f.chunk(d.left, d.buf, f.anchor.present(d.clock())) })
 		if err := d.flush(); err != nil {
 			return err
 		}

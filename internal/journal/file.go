@@ -11,6 +11,7 @@ import (
 // File is a journal in a directory. All its methods may be called from any goroutine.
 type File struct {
 	span      time.Duration
+	clock     func() Reading
 	queue     *queue
 	committer *committer
 	shared    *sharedFold
@@ -51,7 +52,8 @@ func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
 // known of it, its leases by fence, the places of tickets (nobody is there yet; each is kept for the keep window), its
 // spent keys. Nil for a topic that nobody has used.
 func (f *File) Recall(topic lease.Topic, now time.Time) (events []lease.Event) {
-	f.shared.with(func(fold *fold) { events = fold.recall(topic, now) })
+	reading := f.clock()
+	f.shared.with(func(fold *fold) { events = fold.recall(topic, now, fold.anchor.step(reading)) })
 	return events
 }
 

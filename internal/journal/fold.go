@@ -19,6 +19,8 @@ type fold struct {
 	floor  lease.Fence
 	high   lease.Fence // the highest fence seen on any topic
 
+	anchor anchor // the clocks that all its times are by
+
 	spent int // keys remembered as spent, of all topics
 
 	// What a snapshot would hold, and the room that renewing and ending all leases takes, in bytes, roughly.

@@ -74,15 +74,16 @@ func (p *placeFold) event(capacity int) lease.Event {
 	}
 }
 
-// recall gives the events of a topic with their times on the clock of now. Nobody is at the places yet: each is kept
-// for the keep window.
-func (f *fold) recall(name lease.Topic, now time.Time) []lease.Event {
+// recall gives the events of a topic with their times on the clock of now, which was set by step since the fold's times
+// were by it: the commit that notices may still be to come. Nobody is at the places yet: each is kept for the keep window.
+func (f *fold) recall(name lease.Topic, now time.Time, step time.Duration) []lease.Event {
 	t := f.topics[name]
 	if t == nil {
 		return nil
 	}
-	events := t.events(f.keep, instantOf(now))
+	events := t.events(f.keep, instantOf(now.Add(-step)))
 	for i := range events {
+		move(&events[i], step)
 		e := events[i].Rebase(now)
 		if e.Kind == lease.Enqueued {
 			e.Deadline = now.Add(f.keep)
@@ -90,6 +91,18 @@ func (f *fold) recall(name lease.Topic, now time.Time) []lease.Event {
 		events[i] = e
 	}
 	return events
+}
+
+// move moves an event's times along with the wall clock.
+func move(e *lease.Event, step time.Duration) {
+	if step == 0 {
+		return
+	}
+	for _, t := range []*time.Time{&e.At, &e.Since, &e.Enqueued, &e.Expires, &e.Renewed} {
+		if !t.IsZero() {
+			*t = t.Add(step)
+		}
+	}
 }
 
 // isBlank tells whether nothing is lost by forgetting the topic altogether.

@@ -58,7 +58,7 @@ func newCommitter(dir string, options Options) *committer {
 func start(c *committer) *File {
 	f := &File{
 		committer: c,
-		span:      c.options.ReserveSpan, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
+		span:      c.options.ReserveSpan, clock: c.options.Clock, queue: c.queue, shared: c.shared, status: c.status, count: c.count,
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.stop = f.stop
@@ -112,18 +112,17 @@ func (c *committer) load() (*survey, error) {
 		c.log.Warn("the journal ends in a record that was never finished, and so never acknowledged; it is dropped",
 			"bytes", lost, "line", found.damage[0].Line)
 	}
-	c.anchor = into.anchor
 	return found, nil
 }
 
 // wake brings what was read to the present.
 func (c *committer) wake(now Reading) *Boot {
 	f := c.shared.fold
-	if step := c.anchor.step(now); step != 0 {
+	if step := f.anchor.step(now); step != 0 {
 		c.log.Warn("the wall clock was set while no server ran; leases keep the time they had left", "by", step)
 		f.shift(step)
 	}
-	c.anchor = anchorAt(now)
+	f.anchor = anchorAt(now)
 	ended := f.wake(instantOf(now.Now))
 	c.room, c.content = f.room, f.content
 	return &Boot{Floor: f.floor, Topics: f.names(), Ended: ended}
@@ -158,7 +157,7 @@ func (c *committer) carryOn(found *survey) (err error) {
 	if err := c.blankOut(found); err != nil {
 		return err
 	}
-	line := record.AppendSynced(nil, c.anchor.record(nil))
+	line := record.AppendSynced(nil, c.shared.fold.anchor.record(nil))
 	if err := c.bootWrite(line); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (c *committer) newDraft() (*draft, error) {
 	if err := c.ownDirectory(); err != nil {
 		return nil, err
 	}
-	return newDraft(c.fs, c.dir, c.shared, c.anchor, c.options.Clock)
+	return newDraft(c.fs, c.dir, c.shared, c.options.Clock)
 }
 
 // place puts a draft in the journal's place, if the directory is still the one in which it was made.

@@ -30,10 +30,7 @@ func (e *DamagedError) Error() string {
 func (e *DamagedError) Unwrap() error { return e.Damage.Reason }
 
 // replay folds records in the order they were written.
-type replay struct {
-	fold   *fold
-	anchor anchor
-}
+type replay struct{ fold *fold }
 
 // record takes in one record. Where the wall clock was set between two, all before moves with it.
 func (p *replay) record(r *record.Record) {
@@ -42,8 +39,8 @@ func (p *replay) record(r *record.Record) {
 		return
 	}
 	next := anchor{at: r.Event.At, up: r.Up, boot: r.Boot}
-	p.fold.shift(p.anchor.step(Reading{Now: next.at, Up: next.up, Boot: next.boot}))
-	p.anchor = next
+	p.fold.shift(p.fold.anchor.step(Reading{Now: next.at, Up: next.up, Boot: next.boot}))
+	p.fold.anchor = next
 }
 
 // line is the same for a record of a file that may have damage: what comes after it is not taken in.
