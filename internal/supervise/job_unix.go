@@ -29,8 +29,10 @@ func (r *run) stopped() {
 
 // suspend stops this process and its group as the stop key would have.
 func (r *run) suspend() {
-	r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s",
-		seconds(r.terms.stopAt.Sub(now())))
+	if r.reports != nil { // else the command goes on without a lease
+		r.words.note("stopped with the command; the lease is not renewed meanwhile and is lost in %s",
+			seconds(r.terms.stopAt.Sub(now())))
+	}
 	r.words.flush(50 * time.Millisecond)
 	r.suspended, r.suspendedAt = true, now()
 	r.term.suspend()
@@ -60,9 +62,10 @@ func (r *run) woken() {
 }
 
 // resume lets the command go on where this process does, in the foreground with its terminal. A command whose
-// lease may be lost meanwhile is not woken before that is known.
+// lease may be lost meanwhile is not woken before that is known. One that goes on without its lease is: there is no more
+// to come.
 func (r *run) resume() {
-	if r.wakeLater = now() >= r.terms.stopAt; r.wakeLater {
+	if r.wakeLater = r.reports != nil && now() >= r.terms.stopAt; r.wakeLater {
 		return
 	}
 	r.suspended = false

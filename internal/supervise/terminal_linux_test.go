@@ -105,6 +105,15 @@ func (s *screen) shows(text string) {
 	s.eventually(fmt.Sprintf("the screen shows %q", text), func() bool { return strings.Contains(s.seen(), text) })
 }
 
+// lentTo waits until a group goes on with the terminal: before that a key is the shell's, or is lost on the way.
+func (s *screen) lentTo(group int) {
+	s.t.Helper()
+	s.eventually("the command has the terminal", func() bool {
+		has, err := ioctlGroup(s.tty)
+		return err == nil && has == group && state(group) != 'T'
+	})
+}
+
 const (
 	ctrlC = "\x03"
 	ctrlZ = "\x1a"
@@ -181,9 +190,10 @@ func TestTheInterruptKeyEndsAScriptAroundTheRun(t *testing.T) {
 
 func TestStopAndForeground(t *testing.T) {
 	t.Parallel()
-	s := shell(t, order{Argv: []string{"bash", "-c", `read -p "name? " name; echo "hello, $name"`}})
+	s := shell(t, order{Argv: []string{"bash", "-c", `echo $$ > $DIR/leader.pid; read -p "name? " name; echo "hello, $name"`}})
 	s.keys("$DIR/run\n")
 	s.shows("name? ")
+	leader := s.pid("leader")
 	for range 2 { // twice: the way back must leave all as it was
 		s.keys(ctrlZ)
 		s.shows("not renewed meanwhile")
@@ -192,7 +202,7 @@ func TestStopAndForeground(t *testing.T) {
 		s.keys("jobs; echo free\n")
 		s.shows("free\r\n")
 		s.keys("fg\n")
-		s.shows("run")
+		s.lentTo(leader)
 	}
 	s.keys("Ada\n")
 	s.shows("hello, Ada")
@@ -237,6 +247,33 @@ func TestAStopPastTheTTLEndsTheCommandOnTheWayBack(t *testing.T) {
 	if o := s.outcome(); o.Cause != supervise.CauseLost || len(s.logged("renew")) != asked {
 		t.Errorf("outcome %+v, asked %d times more", o, len(s.logged("renew"))-asked)
 	}
+}
+
+// TestAStopPastTheTTLLetsTheCommandGoOn where that is wanted: nobody would come to wake it later.
+func TestAStopPastTheTTLLetsTheCommandGoOn(t *testing.T) {
+	t.Parallel()
+	s := shell(t, order{
+		Argv: []string{"bash", "-c", `echo $$ > $DIR/leader.pid; read -p "name? " name; echo "hello, $name"; exit 5`},
+		TTL:  3 * time.Second, OnLoss: supervise.Continue,
+	})
+	s.keys("$DIR/run\n")
+	leader := s.pid("leader")
+	s.eventually("a renewal", func() bool { return len(s.logged("renewed")) > 0 })
+	s.keys(ctrlZ)
+	s.shows("Stopped")
+	end := supervise.Now().Add(3200 * time.Millisecond)
+	s.eventually("the ttl is over", func() bool { return supervise.Now() > end })
+	s.keys("fg\n")
+	s.shows("lease lost")
+	s.lentTo(leader)
+	s.keys(ctrlZ) // and once more, now that the lease is long lost
+	s.shows("Stopped")
+	s.keys("fg\n")
+	s.lentTo(leader)
+	s.keys("Ada\n")
+	s.shows("hello, Ada")
+	s.keys("echo code $?\n")
+	s.shows("code 5")
 }
 
 func TestAnEditorEdits(t *testing.T) {
