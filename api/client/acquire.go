@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -154,7 +153,7 @@ func (c *Client) acquire(ctx context.Context, topic string, params *api.AcquireP
 		return nil, false, err
 	}
 	if g.Lease == "" || g.Fence < 1 {
-		return nil, false, &UnreachableError{URL: c.where, Status: r.StatusCode, Err: errors.New("the answer is no grant: is this a mutex server?")}
+		return nil, false, c.isNo("grant")
 	}
 	return g, r.Header.Get("Idempotency-Replayed") != "", nil
 }

@@ -13,7 +13,7 @@ const releaseAfterDo = 5 * time.Second
 // moment the lease is lost or can no longer be proven; [context.Cause] says which. fn must return soon after.
 //
 // The error is fn's, joined with the lease's loss if it was lost meanwhile, or with the release's failure; fn was
-// not called if [Client.Acquire] failed.
+// not called if [Client.Acquire] failed. fn may release the lease itself, before other work.
 func (c *Client) Do(ctx context.Context, topic string, fn func(ctx context.Context, lease *Lease) error, opts ...AcquireOption) (err error) {
 	l, err := c.Acquire(ctx, topic, opts...)
 	if err != nil {
@@ -25,6 +25,9 @@ func (c *Client) Do(ctx context.Context, topic string, fn func(ctx context.Conte
 		unlink()
 		cancel(ErrReleased)
 		lost := l.Err()
+		if errors.Is(lost, ErrReleased) { // by fn, which may end the lease before its own end
+			lost = nil
+		}
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseAfterDo)
 		defer stop()
 		if released := l.Release(last); lost == nil && released != nil {

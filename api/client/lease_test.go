@@ -313,6 +313,36 @@ func TestDoReleasesWhateverHappens(t *testing.T) {
 	}
 }
 
+// TestDoLetsTheWorkReleaseEarly: who gives the lease back before other work has lost nothing.
+func TestDoLetsTheWorkReleaseEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := holding(30, func(*http.Request) (*http.Response, error) { return renewed(30) })
+		err := f.client(t).Do(t.Context(), "t", func(ctx context.Context, l *client.Lease) error {
+			return l.Release(ctx)
+		})
+		if err != nil || strings.Count(f.lines(), "DELETE") != 1 {
+			t.Error(err, f.lines())
+		}
+	})
+}
+
+// TestAnswersThatSayNothingConfirmNothing: what stands in a server's place may say 200 to everything.
+func TestAnswersThatSayNothingConfirmNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(func(*http.Request, int) (*http.Response, error) { return reply(200, "{}") })
+		c := f.client(t)
+		if _, err := c.Renew(t.Context(), "t", lease, 0); !errors.Is(err, client.ErrUnreachable) {
+			t.Error("renew:", err)
+		}
+		if _, err := c.Check(t.Context(), "t", lease); !errors.Is(err, client.ErrUnreachable) {
+			t.Error("check:", err)
+		}
+		if _, err := c.Release(t.Context(), "t", lease); !errors.Is(err, client.ErrUnreachable) {
+			t.Error("release:", err)
+		}
+	})
+}
+
 func TestDoEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := holding(30, func(*http.Request) (*http.Response, error) { return refuse(404, "NOT_FOUND") })

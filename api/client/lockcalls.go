@@ -24,6 +24,9 @@ func (c *Client) Renew(ctx context.Context, topic, lease string, ttl time.Durati
 	v, _, err := call[api.Renewal](ctx, c, user, func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 		return a.Renew(ctx, topic, byHeader, params, edit)
 	})
+	if err == nil && (v.Fence < 1 || v.TTL <= 0) { // it would confirm a lease that nobody has heard of
+		return nil, c.isNo("renewal")
+	}
 	return v, err
 }
 
@@ -60,6 +63,9 @@ func (c *Client) release(ctx context.Context, topic string, params *api.ReleaseP
 	v, _, err := call[api.Release](ctx, c, user, func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 		return a.Release(ctx, topic, byHeader, params, edit)
 	})
+	if err == nil && v.Topic == "" {
+		return nil, c.isNo("release")
+	}
 	return v, err
 }
 
@@ -73,6 +79,9 @@ func (c *Client) Check(ctx context.Context, topic, lease string) (*api.LeaseChec
 		v, _, err := call[api.LeaseCheck](ctx, c, user, func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 			return a.CheckLease(ctx, topic, byHeader, params, edit)
 		})
+		if err == nil && v.Fence < 1 {
+			return nil, c.isNo("check")
+		}
 		return v, err
 	})
 }
@@ -87,10 +96,15 @@ func (c *Client) Status(ctx context.Context, topic string) (*api.TopicStatus, er
 			return a.GetTopic(ctx, topic, edit)
 		})
 		if err == nil && v.State == "" {
-			return nil, &UnreachableError{URL: c.where, Status: http.StatusOK, Err: errors.New("the answer is no status: is this a mutex server?")}
+			return nil, c.isNo("status")
 		}
 		return v, err
 	})
+}
+
+// isNo is the error of an answer that says yes and nothing else: what stands in a server's place may say so to everything.
+func (c *Client) isNo(what string) error {
+	return &UnreachableError{URL: c.where, Status: http.StatusOK, Err: errors.New("the answer is no " + what + ": is this a mutex server?")}
 }
 
 // seconds is d as the wire has it; nil for 0, which leaves it to the server.
