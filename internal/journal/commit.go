@@ -144,9 +144,7 @@ func (c *committer) syncInterval() {
 func (c *committer) take(batch []*request) {
 	c.shared.with(func(f *fold) {
 		for _, r := range batch {
-			if r.done == nil {
-				f.retire(r.topic, r.fence)
-			}
+			c.retire(f, r)
 			for i := range r.events {
 				f.apply(r.topic, &r.events[i])
 			}
@@ -180,14 +178,20 @@ func (c *committer) reject(batch []*request) {
 	c.count.failures.Add(1)
 	c.shared.with(func(f *fold) {
 		for _, r := range batch {
-			if r.done == nil {
-				f.retire(r.topic, r.fence)
-			}
+			c.retire(f, r)
 		}
 	})
 	err := fmt.Errorf("%w: %w", ErrStorage, c.fault)
 	for _, r := range batch {
 		r.answer(err)
+	}
+}
+
+// retire takes in a request, if it is a retirement.
+func (c *committer) retire(f *fold, r *request) {
+	if r.done == nil {
+		f.retire(r.topic, r.fence)
+		c.queue.retired(r.topic)
 	}
 }
 

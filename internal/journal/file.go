@@ -42,7 +42,7 @@ func (f *File) Append(topic lease.Topic, events []lease.Event) error {
 }
 
 // Floor retires a topic: it is forgotten but for its fence, which the floor rises to. It returns at once; what is
-// appended later stands behind it in the file.
+// appended later stands behind it in the file, and [File.Recall] knows nothing of the topic from here on.
 func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
 	f.queue.push(&request{topic: topic, fence: fence, lines: record.AppendFloor(nil, topic, fence), records: 1})
 	f.queue.wake()
@@ -52,6 +52,9 @@ func (f *File) Floor(topic lease.Topic, fence lease.Fence) {
 // known of it, its leases by fence, the places of tickets (nobody is there yet; each is kept for the keep window), its
 // spent keys. Nil for a topic that nobody has used.
 func (f *File) Recall(topic lease.Topic, now time.Time) (events []lease.Event) {
+	if f.queue.retires(topic) {
+		return nil // a name that is used again starts as a new one, and says all there is to say of it
+	}
 	reading := f.clock()
 	f.shared.with(func(fold *fold) { events = fold.recall(topic, now, fold.anchor.step(reading)) })
 	return events

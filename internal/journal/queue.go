@@ -50,12 +50,15 @@ type queue struct {
 	ready chan struct{} // holds one: there is something to take
 	spare sync.Pool     // of answered requests
 
-	mu      sync.Mutex // appenders and the committer
-	waiting []*request
-	closed  bool
+	mu       sync.Mutex // appenders and the committer
+	waiting  []*request
+	retiring map[lease.Topic]int // retirements that are not in the fold yet
+	closed   bool
 }
 
-func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
+func newQueue() *queue {
+	return &queue{ready: make(chan struct{}, 1), retiring: make(map[lease.Topic]int)}
+}
 
 // request gives an empty request.
 func (q *queue) request() *request {
@@ -81,8 +84,27 @@ func (q *queue) push(r *request) bool {
 	defer q.mu.Unlock()
 	if !q.closed {
 		q.waiting = append(q.waiting, r)
+		if r.done == nil {
+			q.retiring[r.topic]++
+		}
 	}
 	return !q.closed
+}
+
+// retired says that a retirement is in the fold.
+func (q *queue) retired(topic lease.Topic) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.retiring[topic]--; q.retiring[topic] <= 0 {
+		delete(q.retiring, topic)
+	}
+}
+
+// retires tells whether a topic's retirement is still on its way.
+func (q *queue) retires(topic lease.Topic) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.retiring[topic] > 0
 }
 
 func (q *queue) empty() bool {
