@@ -11,7 +11,8 @@ import (
 // disk makes all changes to files. Each has a label, and passes the hook first: a test that gives an error there
 // makes exactly that change fail, and one that does not return has died in it.
 type disk struct {
-	hook func(label string) error // nil but in tests
+	hook  func(label string) error // nil but in tests
+	waits *guardWaits              // only who takes guards needs it
 	// What new files and directories may be used by: their owner, or the root's group too.
 	fileMode, dirMode fs.FileMode
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -147,6 +148,56 @@ func TestAGuardThatIsNotFree(t *testing.T) {
 	}
 	close(resume)
 	within(t, done)
+	release(t, s, g)
+}
+
+// lockGuard takes a guard as another process would, and gives what frees it.
+func lockGuard(t *testing.T, path string) (free func()) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := make(chan error, 1)
+	go func() { locked <- syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }()
+	within(t, locked)
+	return func() { _ = f.Close() }
+}
+
+// TestWhoTriesAGuardAgainLeavesNothingBehind: a wait in the kernel cannot be called off, and would be one thread and one open
+// file more each time.
+func TestWhoTriesAGuardAgainLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	g := acquire(t, s, "k", time.Minute)
+	path := filepath.Join(dir, "locks", "k", "guard")
+	free := lockGuard(t, path)
+	s.GuardPatience(time.Millisecond)
+	before := runtime.NumGoroutine()
+	for range 50 {
+		if _, err := s.Renew(t.Context(), "k", g.Token, 0); !errors.Is(err, dirstore.ErrGuard) {
+			t.Fatal(err)
+		}
+	}
+	if n := runtime.NumGoroutine() - before; n > 1 {
+		t.Errorf("%d goroutines wait for the guard", n)
+	}
+	done := make(chan error, 1)
+	s.GuardPatience(time.Minute)
+	go func() {
+		_, err := s.Renew(context.Background(), "k", g.Token, 0)
+		done <- err
+	}()
+	free()
+	within(t, done)
+	free = lockGuard(t, path) // what nobody waits for any more has let go
+	s.GuardPatience(time.Millisecond)
+	if _, err := s.Renew(t.Context(), "k", g.Token, 0); !errors.Is(err, dirstore.ErrGuard) {
+		t.Fatal(err)
+	}
+	free()
+	lockGuard(t, path)()
+	s.GuardPatience(time.Minute)
 	release(t, s, g)
 }
 

@@ -22,7 +22,7 @@ func (d disk) lock(ctx context.Context, path string, patience time.Duration) (*g
 		if err != nil {
 			return nil, unchangeable(path, err)
 		}
-		if err := d.lockWithin(ctx, f, patience); err != nil {
+		if f, err = d.lockWithin(ctx, f, patience); err != nil {
 			return nil, err
 		}
 		if same(f, path) {
@@ -52,32 +52,28 @@ func same(f *os.File, path string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(mine, there)
 }
 
-// lockWithin locks f or closes it.
-func (d disk) lockWithin(ctx context.Context, f *os.File, patience time.Duration) error {
+// lockWithin locks f, or the same file opened before, and gives what it has locked.
+func (d disk) lockWithin(ctx context.Context, f *os.File, patience time.Duration) (*os.File, error) {
 	if err := d.at("guard.flock"); err != nil {
-		return closeOn(f, err)
+		return nil, closeOn(f, err)
 	}
 	free, err := tryLock(f)
 	if err != nil || free {
-		return closeOn(f, err)
+		return f, closeOn(f, err)
 	}
-	locked := make(chan error, 1)
-	go func() { locked <- awaitLock(f) }() // there is no waiting in the kernel with a limit
+	w := d.waits.of(f)
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	select {
-	case err = <-locked:
-		return closeOn(f, err)
+	case err = <-w.locked:
+		return w.file, closeOn(w.file, err)
 	case <-limit.C:
 		err = &GuardError{Path: f.Name(), Waited: patience}
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	go func() { // closed only when nothing waits on it; that lets go of a lock that came too late
-		<-locked
-		_ = f.Close()
-	}()
-	return err
+	d.waits.leave(w)
+	return nil, err
 }
 
 func closeOn(f *os.File, err error) error {

@@ -72,7 +72,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		dir: dir, poll: cmp.Or(o.Poll, DefaultPoll), under: o.Under, clock: readClock, patient: guardPatience, beat: beatEvery,
-		granted: make(map[string]lease.Fence),
+		disk: disk{waits: new(guardWaits)}, granted: make(map[string]lease.Fence),
 	}
 	switch info, err := os.Stat(dir); {
 	case err == nil && !info.IsDir():
