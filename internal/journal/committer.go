@@ -49,7 +49,7 @@ type committer struct {
 	shortage   bool  // there was no more room to set aside
 	refused    bool  // a grant, for want of room, since that was last looked for
 	warned     bool  // that was said, and there has been no room since
-	room       int64 // what all leases need set aside
+	room       int64 // what all leases and kept places need set aside
 	content    int64 // what a compact file would be
 
 	cause     error // what went wrong first

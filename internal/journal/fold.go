@@ -23,7 +23,8 @@ type fold struct {
 
 	spent int // keys remembered as spent, of all topics
 
-	// What a snapshot would hold, and the room that renewing and ending all leases takes, in bytes, roughly.
+	// What a snapshot would hold, and the room that renewing and ending all leases, and leaving all places, takes, in bytes,
+	// roughly.
 	content int64
 	room    int64
 
@@ -42,6 +43,7 @@ const (
 	spentSize = 160
 	renewSize = 180
 	endSize   = 140
+	leaveSize = 180
 )
 
 func newFold(keep, span time.Duration) *fold {
@@ -121,7 +123,8 @@ func (f *fold) grant(t *topicFold, e *lease.Event) {
 	before := len(t.places)
 	t.grant(e)
 	f.high = max(f.high, e.Fence)
-	f.content += leaseSize + int64(len(t.places)-before)*placeSize
+	f.countPlaces(len(t.places) - before)
+	f.content += leaseSize
 	f.room += roomFor(e.TTL, f.span)
 	if at := t.usurped(e); at >= 0 {
 		f.end(t, at, instantOf(e.At))
@@ -143,7 +146,12 @@ func (f *fold) end(t *topicFold, at int, when instant) {
 func (f *fold) enqueue(t *topicFold, e *lease.Event) {
 	before := len(t.places)
 	t.enqueue(e)
-	f.content += int64(len(t.places)-before) * placeSize
+	f.countPlaces(len(t.places) - before)
+}
+
+func (f *fold) countPlaces(n int) {
+	f.content += int64(n) * placeSize
+	f.room += int64(n) * leaveSize
 }
 
 func (f *fold) leave(t *topicFold, e *lease.Event) {
@@ -151,7 +159,7 @@ func (f *fold) leave(t *topicFold, e *lease.Event) {
 		return
 	}
 	if t.leave(e.Key) {
-		f.content -= placeSize
+		f.countPlaces(-1)
 	}
 	if e.Cause == lease.GaveUp {
 		f.spend(t, e.Key, instantOf(e.At))
@@ -197,7 +205,8 @@ func (f *fold) retire(name lease.Topic, fence lease.Fence) {
 }
 
 func (f *fold) drop(name lease.Topic, t *topicFold) {
-	f.content -= topicSize + leaseSize*int64(len(t.leases)) + placeSize*int64(len(t.places))
+	f.content -= topicSize + leaseSize*int64(len(t.leases))
+	f.countPlaces(-len(t.places))
 	f.countSpent(-len(t.spent))
 	for i := range t.leases {
 		f.room -= roomFor(t.leases[i].ttl, f.span)

@@ -15,7 +15,7 @@ type request struct {
 	events  []lease.Event // the appender's own; nil in a retirement
 	lines   []byte        // the durable ones, encoded
 	records int
-	room    int64       // what the leases granted here will need set aside
+	room    int64       // what the leases and places made here will need set aside
 	fence   lease.Fence // of a retirement
 	done    chan error  // holds one; nil in a retirement
 }
@@ -33,8 +33,11 @@ func (r *request) encode(topic lease.Topic, events []lease.Event, span time.Dura
 		}
 		r.lines = record.AppendEvent(r.lines, topic, e)
 		r.records++
-		if e.Kind == lease.Granted {
+		switch e.Kind {
+		case lease.Granted:
 			r.room += roomFor(e.TTL, span)
+		case lease.Enqueued:
+			r.room += leaveSize
 		}
 	}
 }

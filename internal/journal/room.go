@@ -14,7 +14,7 @@ const (
 	roomMargin = 64 << 10
 )
 
-// need is how much room must be set aside for the leases that live.
+// need is how much room must be set aside for the leases that live and the places that are kept.
 func (c *committer) need() int64 { return min(c.room, c.options.ReserveMax) }
 
 // margin is how much more than what is needed there must be. Once grants are suspended, it takes more to resume.
@@ -36,7 +36,7 @@ func (c *committer) mustSuspend() bool {
 	return c.shortage && (c.status.suspended.Load() || c.refused || c.scarce())
 }
 
-// admit keeps grants out of a batch if renewing and releasing what they grant would not have the room set aside.
+// admit keeps grants and new places out of a batch if renewing, releasing and leaving them would not have the room set aside.
 // Everything else goes on: that is what the room is for.
 func (c *committer) admit(batch []*request) (admitted, refused []*request) {
 	var granted, bytes int64
