@@ -173,7 +173,13 @@ func (s *Server) Close() error {
 	if s.profiler != nil {
 		failed = errors.Join(failed, s.profiler.listener.Close())
 	}
-	return errors.Join(failed, s.closeAgents(), s.close(context.Background()))
+	failed = errors.Join(failed, s.closeAgents())
+	ctx, cancel := context.WithTimeout(context.Background(), storageTimeout)
+	defer cancel()
+	if s.registry != nil { // topics that the journal knows wait to begin
+		failed = errors.Join(failed, s.registry.Stop(ctx))
+	}
+	return errors.Join(failed, s.close(ctx))
 }
 
 // closeAgents ends the sessions over MCP, which ask the registry.
