@@ -44,8 +44,11 @@ func (r *run) killTree(at Instant) {
 	}
 	r.tree.kill()
 	if at >= r.ending.giveUpAt {
+		if r.look(); r.over() {
+			return
+		}
 		r.abandoned = true
-		r.outcome.Undead, r.outcome.Leftovers = true, r.tree.members()
+		r.outcome.Undead, r.outcome.Leftovers = true, r.rest
 		if !r.exited {
 			r.outcome.Code = 128 + int(syscall.SIGKILL) // the command itself: it was killed, and that it was told last
 		}
@@ -84,7 +87,8 @@ func (r *run) leftBehind() {
 			return
 		}
 	}
-	left := r.tree.members()
+	r.look()
+	left := r.rest
 	if len(left) == 0 {
 		return
 	}

@@ -87,6 +87,11 @@ func runAmongThreads(o order) int {
 
 // runBare runs where no control group can be had, in a mount namespace of its own.
 func runBare(o order) int {
+	mine, err := os.Readlink("/proc/self/ns/mnt")
+	if theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", os.Getppid())); err != nil || mine == theirs {
+		fmt.Fprintln(os.Stderr, "not in a mount namespace of its own:", err)
+		return 99
+	}
 	if err := syscall.Mount("none", "/sys/fs/cgroup", "tmpfs", 0, ""); err != nil {
 		fmt.Fprintln(os.Stderr, "hide the control groups:", err)
 		return 99

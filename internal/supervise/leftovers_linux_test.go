@@ -47,6 +47,35 @@ func TestLeftoversAreKilledWhenAsked(t *testing.T) {
 	s.endedBeforeRelease()
 }
 
+// TestALeftoverThatRunsAwayIsNotTakenForGone: each of its processes lives for a moment and starts the next, so that a walk
+// over all processes may see none of them.
+func TestALeftoverThatRunsAwayIsNotTakenForGone(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		s := command(t, order{
+			Special: "bare", Argv: []string{"bash", "-c", `exec 9> $DIR/open; f() { [ -e $DIR/stop ] || f & }; f; exit 9`},
+			Leftovers: supervise.KillThem, Grace: 50 * time.Millisecond,
+		})
+		path := filepath.Join(s.dir, "open")
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		open, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		s.begin()
+		code := s.wait()
+		_, err = syscall.Read(open, make([]byte, 1)) // the end, unless somebody still has it open
+		syscall.Close(open)
+		create(t, s.dir, "stop")
+		if o := s.outcome(); code != 9 || len(o.Leftovers) == 0 || err != nil {
+			t.Errorf("exit %d, left %v, and open: %v", code, o.Leftovers, err)
+		}
+	}
+}
+
 func TestLeftoversAreAwaitedWhenAsked(t *testing.T) {
 	t.Parallel()
 	s := start(t, order{Argv: family("", "exit 9"), Leftovers: supervise.AwaitThem, TTL: 3 * time.Second})

@@ -94,13 +94,24 @@ func (r *run) onTime() {
 	}
 }
 
-// look sees what is left of the tree. A process that was born while /proc was being read may be missed, so nothing is
-// taken for gone on one look.
+// look sees what is left of the tree. A process that was born while /proc was being read may be missed, but then one that
+// had come to this process as an orphan has ended meanwhile: as long as there are such, nothing is taken for gone.
 func (r *run) look() {
-	if r.rest = r.tree.members(); len(r.rest) == 0 {
-		r.rest = r.tree.members()
+	for range maxLooks {
+		r.childrenChanged()
+		ended := r.tree.orphans
+		if r.rest = r.tree.members(); len(r.rest) > 0 {
+			return
+		}
+		if r.childrenChanged(); r.tree.orphans == ended {
+			return
+		}
 	}
+	r.rest = []Process{{PID: r.tree.orphan, Name: "gone, and has started others"}}
 }
+
+// maxLooks is how often to look for a program that forks faster than it can be found. It is somewhere.
+const maxLooks = 10
 
 // childrenChanged asks what happened to the children until there is nothing new.
 func (r *run) childrenChanged() {

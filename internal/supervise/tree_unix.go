@@ -18,6 +18,8 @@ type tree struct {
 	pinned     bool           // the leader is not reaped yet: its pid and its group's id are nobody else's
 	wake       chan os.Signal // something changed among the children
 	owned      map[int]ownedKind
+	orphans    int // how many of the tree ended as children of this process, and were reaped
+	orphan     int // the last of them
 	guard      *guard
 	runID      string
 	grace      time.Duration
@@ -146,8 +148,10 @@ func (t *tree) killBy(at Instant) {
 // childEnded files the end of a child other than the command, which has been reaped.
 func (t *tree) childEnded(pid int) (change, bool) {
 	kind, ok := t.owned[pid]
-	if !ok {
-		return 0, false // an orphan of the tree
+	if !ok { // an orphan of the tree
+		t.orphans++
+		t.orphan = pid
+		return 0, false
 	}
 	delete(t.owned, pid)
 	if kind == ownedHook {

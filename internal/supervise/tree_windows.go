@@ -18,6 +18,8 @@ type tree struct {
 	job     windows.Handle
 	exits   chan exit
 	running map[int]*os.Process
+
+	orphans, orphan int // always 0: there are none
 }
 
 type change int
