@@ -82,7 +82,7 @@ func (c *committer) boot() (*Boot, error) {
 	}
 	now := c.options.Clock()
 	boot := c.wake(now)
-	if err := c.begin(found); err != nil {
+	if err := c.begin(found, boot.Ended); err != nil {
 		return nil, err
 	}
 	c.log.Info("the journal was read", "records", found.records, "bytes", found.size, "topics", len(boot.Topics),
@@ -130,7 +130,7 @@ func (c *committer) wake(now Reading) *Boot {
 
 // begin makes the file that is appended to from now on: a new one, or where the disk is full the old one. Where even
 // that has no room left the journal begins refusing, as if it had failed just now, and comes back by itself.
-func (c *committer) begin(found *survey) error {
+func (c *committer) begin(found *survey, ended []Ended) error {
 	err := c.replace()
 	if err == nil {
 		c.makeRoom()
@@ -140,7 +140,7 @@ func (c *committer) begin(found *survey) error {
 		return err
 	}
 	c.log.Warn("the disk is full: the journal goes on in the old file", "error", err)
-	if err := c.carryOn(found); err != nil {
+	if err := c.carryOn(found, ended); err != nil {
 		c.closeFile()
 		c.fail(err)
 		c.recover()
@@ -148,8 +148,9 @@ func (c *committer) begin(found *survey) error {
 	return nil
 }
 
-// carryOn goes on in the old file, in the room that is still set aside there, right behind the last record that counts.
-func (c *committer) carryOn(found *survey) (err error) {
+// carryOn goes on in the old file, in the room that is still set aside there, right behind the last record that counts. What
+// ended while no server ran is written there as well: a new file would not have it, and the next start must not find it again.
+func (c *committer) carryOn(found *survey, ended []Ended) (err error) {
 	if c.file, err = c.fs.Open(disk.BootOpen, filepath.Join(c.dir, journalName)); err != nil {
 		return fmt.Errorf("%s: %w", disk.BootOpen, err)
 	}
@@ -157,11 +158,14 @@ func (c *committer) carryOn(found *survey) (err error) {
 	if err := c.blankOut(found); err != nil {
 		return err
 	}
-	line := record.AppendSynced(nil, c.shared.fold.anchor.record(nil))
-	if err := c.bootWrite(line); err != nil {
+	lines := record.AppendSynced(nil, c.shared.fold.anchor.record(nil))
+	for i := range ended {
+		lines = record.AppendEvent(lines, ended[i].Topic, &ended[i].Event)
+	}
+	if err := c.bootWrite(lines); err != nil {
 		return err
 	}
-	c.size += int64(len(line))
+	c.size += int64(len(lines))
 	c.filled = max(c.filled, c.size)
 	c.safe, c.reserved = true, c.size
 	c.learn()
