@@ -108,6 +108,10 @@ func (w *watcher) failed(ctx context.Context, err error) bool {
 	case ctx.Err() != nil && context.Cause(ctx) != errSlow:
 		return false
 	case transient(err):
+		var refused *Error
+		if errors.As(err, &refused) { // one who stops or starts refuses, and is there a moment later
+			err = &UnreachableError{URL: w.c.where, Err: refused}
+		}
 		return w.yield(Event{}, err)
 	}
 	w.yield(Event{}, err)

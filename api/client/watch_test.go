@@ -74,6 +74,36 @@ func TestWatchGoesOnWhereAStreamBroke(t *testing.T) {
 	})
 }
 
+// TestWatchRidesOutAServerThatRestarts: who stops or starts says so to who comes back at once.
+func TestWatchRidesOutAServerThatRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(func(r *http.Request, nth int) (*http.Response, error) {
+			switch nth {
+			case 0:
+				return stream(r, statusEvent+"event: end\ndata: {\"code\":\"SHUTDOWN\"}\n\n", true)
+			case 1:
+				return refuse(503, "SHUTDOWN")
+			case 2:
+				return stream(r, change("e-2", "grant"), false)
+			}
+			return refuse(403, "FORBIDDEN")
+		})
+		var trouble []error
+		for _, err := range f.client(t).Watch(t.Context(), "t") {
+			if err != nil {
+				trouble = append(trouble, err)
+			}
+		}
+		var no *client.Error
+		if len(trouble) != 2 || !errors.Is(trouble[0], client.ErrUnreachable) || !errors.As(trouble[0], &no) || no.Status != 503 {
+			t.Fatalf("%v", trouble)
+		}
+		if errors.Is(trouble[1], client.ErrUnreachable) || !errors.As(trouble[1], &no) || no.Status != 403 {
+			t.Errorf("the last: %v", trouble[1])
+		}
+	})
+}
+
 func TestWatchLeavesAStreamThatFellSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(func(r *http.Request, nth int) (*http.Response, error) {

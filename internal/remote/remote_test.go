@@ -153,6 +153,37 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// TestWaitRidesOutARestart: a server that stops, or has not started yet, says so to who comes back at once.
+func TestWaitRidesOutARestart(t *testing.T) {
+	var connections atomic.Int32
+	r := open(t, func(w http.ResponseWriter, q *http.Request) {
+		switch connections.Add(1) {
+		case 1:
+			_, _ = io.WriteString(w, head+held(7)+"\n\nevent: end\ndata: {\"code\":\"SHUTDOWN\"}\n\n")
+		case 2:
+			refuse(503, "SHUTDOWN")(w, q)
+		default:
+			_, _ = io.WriteString(w, head+free+"\n\n")
+		}
+	})
+	if s, err := r.Wait(t.Context(), "t"); err != nil || s.State != locker.Free {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+// TestAWaitThatIsRefusedSaysSo in the server's words, however often it was tried.
+func TestAWaitThatIsRefusedSaysSo(t *testing.T) {
+	for status, code := range map[int]string{403: "FORBIDDEN", 503: "STORAGE"} {
+		_, err := open(t, refuse(status, code)).Wait(t.Context(), "t")
+		if err == nil || !strings.Contains(err.Error(), "it is "+code) {
+			t.Errorf("%s: %v", code, err)
+		}
+		if silent := (*locker.UnreachableError)(nil); errors.As(err, &silent) && !silent.Answered {
+			t.Errorf("%s: taken for no answer: %v", code, err)
+		}
+	}
+}
+
 // TestWaitingForAServerThatSaysNothing: that no lease has ended is not known then.
 func TestWaitingForAServerThatSaysNothing(t *testing.T) {
 	r := open(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })

@@ -26,6 +26,9 @@ func (r *Remote) Wait(ctx context.Context, topic string) (locker.Status, error) 
 		case errors.Is(err, client.ErrUnreachable) && (heard || time.Since(start) < patience):
 			continue
 		case err != nil:
+			if no := (*client.Error)(nil); errors.As(err, &no) {
+				err = no // what the server itself said
+			}
 			return locker.Status{}, r.err(err)
 		}
 		heard = true
