@@ -95,7 +95,7 @@ func (c *claim) holder(e *lease.Event, at reading) *holder {
 func (c *claim) waiter(e *lease.Event, at reading) waiter {
 	return waiter{
 		Agent: e.Who.Name, PID: e.Who.PID, Host: e.Who.Host, Reason: e.Who.Reason, EnqueuedAt: stamp(e.Enqueued.Round(0)),
-		TTLSeconds: e.TTL.Seconds(), LeaseID: c.id, Process: self(), BootMillis: at.up.Milliseconds(),
+		TTLSeconds: e.TTL.Seconds(), LeaseID: c.id, Process: self(), BootMillis: at.up.Milliseconds(), Awake: at.awake.Milliseconds(),
 	}
 }
 

@@ -10,6 +10,16 @@ type reading struct {
 	now  time.Time     // the wall clock, with the process's monotonic one
 	up   time.Duration // since the boot, sleep included
 	boot string        // which boot up counts from; "" if that is not known, and then up means nothing
+	// awake is up without sleep; 0 where the system does not tell.
+	awake time.Duration
+}
+
+// slept is for how long the machine slept since a moment that was written down by both of a boot's clocks; 0 if unknown.
+func (r reading) slept(boot string, up, awake time.Duration) time.Duration {
+	if boot == "" || boot != r.boot || awake == 0 || r.awake == 0 {
+		return 0
+	}
+	return max((r.up-up)-(r.awake-awake), 0)
 }
 
 // left is how long it is until a moment that was written down by both clocks. A boot's own clock is believed before

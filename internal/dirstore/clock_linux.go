@@ -10,11 +10,14 @@ import (
 )
 
 func readClock() reading {
-	var up unix.Timespec
+	var up, awake unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up); err != nil {
 		return reading{now: time.Now()}
 	}
-	return reading{now: time.Now(), up: time.Duration(up.Nano()), boot: bootID()}
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) // every kernel has it
+	return reading{
+		now: time.Now(), up: time.Duration(up.Nano()), awake: time.Duration(awake.Nano()), boot: bootID(),
+	}
 }
 
 // bootID names this boot as this process counts from it: a time namespace has a clock of its own.

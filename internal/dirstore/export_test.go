@@ -9,7 +9,7 @@ func (s *Store) Hook(f func(label string) error) { s.disk.hook = f }
 func (s *Store) Clock(read func() (now time.Time, up time.Duration, boot string)) {
 	s.clock = func() reading {
 		now, up, boot := read()
-		return reading{now, up, boot}
+		return reading{now: now, up: up, awake: readClock().awake, boot: boot}
 	}
 }
 
@@ -17,6 +17,16 @@ func (s *Store) Clock(read func() (now time.Time, up time.Duration, boot string)
 func ReadClock() (now time.Time, up time.Duration, boot string) {
 	r := readClock()
 	return r.now, r.up, r.boot
+}
+
+// Slept makes the store see a machine that has slept for d.
+func (s *Store) Slept(d time.Duration) {
+	read := s.clock
+	s.clock = func() reading {
+		r := read()
+		r.now, r.up = r.now.Add(d), r.up+d
+		return r
+	}
 }
 
 // GuardPatience is how long the store waits for a guard from now on.

@@ -34,7 +34,8 @@ type waiter struct {
 	TTLSeconds float64 `json:"ttl_seconds"`
 	LeaseID    string  `json:"lease_id"` // of the lease that it will become
 	Process    process `json:"process"`
-	BootMillis int64   `json:"boot_ms"` // enqueued_at by the clock that counts from the boot
+	BootMillis int64   `json:"boot_ms"`  // enqueued_at by the clock that counts from the boot
+	Awake      int64   `json:"awake_ms"` // the same, by the one that stands while the machine sleeps; 0 if there is none
 }
 
 // place is one file of a queue.
@@ -97,10 +98,18 @@ func (p *place) fresh(at reading) bool {
 	switch p.waiter.Process.life() {
 	case dead:
 		return false
-	case alive:
+	case halted:
 		return p.silence(at) < stoppedAfter
+	case alive: // one that nobody stopped was silent only while the machine slept, and will show soon that it goes on
+		return p.silence(at)-p.slept(at) < stoppedAfter
 	}
 	return p.silence(at) < silentAfter
+}
+
+// slept is for how long the machine slept since the wait began.
+func (p *place) slept(at reading) time.Duration {
+	w := &p.waiter
+	return at.slept(w.Process.Boot, time.Duration(w.BootMillis)*time.Millisecond, time.Duration(w.Awake)*time.Millisecond)
 }
 
 // silence is how long the waiter has not shown that it lives. The heartbeat was written by the wall clock, which may

@@ -18,6 +18,7 @@ const (
 	unknown life = iota // it runs where this process cannot look
 	dead
 	alive
+	halted // alive, and stopped by somebody
 )
 
 // life tells whether the process lives.
@@ -27,7 +28,7 @@ func (p process) life() life {
 		return unknown
 	}
 	start, state := probe(p.PID)
-	if state == alive && start != "" && p.Start != "" && start != p.Start {
+	if state != dead && start != "" && p.Start != "" && start != p.Start {
 		return dead // the number is another's now
 	}
 	return state

@@ -35,10 +35,14 @@ func probe(pid int) (start string, state life) {
 	if len(fields) <= startField {
 		return "", alive
 	}
-	if c := fields[stateField][0]; c == 'Z' || c == 'X' {
+	start = string(fields[startField])
+	switch fields[stateField][0] {
+	case 'Z', 'X':
 		return "", dead
+	case 'T', 't':
+		return start, halted
 	}
-	return string(fields[startField]), alive
+	return start, alive
 }
 
 // watch gives a channel that is closed when the process ends, or nil where the system has no such thing.
