@@ -152,7 +152,7 @@ func (c *Client) acquire(ctx context.Context, topic string, params *api.AcquireP
 	if err != nil {
 		return nil, false, err
 	}
-	if g.Lease == "" || g.Fence < 1 {
+	if g.Lease == "" || g.Fence < 1 || !isTTL(g.TTL) {
 		return nil, false, c.isNo("grant")
 	}
 	return g, r.Header.Get("Idempotency-Replayed") != "", nil

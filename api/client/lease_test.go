@@ -343,6 +343,25 @@ func TestAnswersThatSayNothingConfirmNothing(t *testing.T) {
 	})
 }
 
+// TestTimesThatNoLeaseHasEndNoProgram: they come from a server, and may be anything.
+func TestTimesThatNoLeaseHasEndNoProgram(t *testing.T) {
+	for _, ttl := range []float64{0, -30, 1e300, -1e300} {
+		synctest.Test(t, func(t *testing.T) {
+			f := holding(30, func(*http.Request) (*http.Response, error) { return renewed(ttl) })
+			l := acquire(t, f.client(t))
+			<-l.Context().Done()
+			if !errors.Is(l.Err(), client.ErrLost) {
+				t.Errorf("renewed for %v: %v", ttl, l.Err())
+			}
+			f = holding(ttl, func(*http.Request) (*http.Response, error) { return renewed(ttl) })
+			if l, err := f.client(t).Acquire(t.Context(), "t", client.Wait(0)); err == nil {
+				<-l.Context().Done()
+				t.Errorf("granted for %v: %v", ttl, l.Err())
+			}
+		})
+	}
+}
+
 func TestDoEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := holding(30, func(*http.Request) (*http.Response, error) { return refuse(404, "NOT_FOUND") })

@@ -24,7 +24,7 @@ func (c *Client) Renew(ctx context.Context, topic, lease string, ttl time.Durati
 	v, _, err := call[api.Renewal](ctx, c, user, func(a *api.Client, edit api.RequestEditorFn) (*http.Response, error) {
 		return a.Renew(ctx, topic, byHeader, params, edit)
 	})
-	if err == nil && (v.Fence < 1 || v.TTL <= 0) { // it would confirm a lease that nobody has heard of
+	if err == nil && (v.Fence < 1 || !isTTL(v.TTL)) { // it would confirm a lease that nobody has heard of
 		return nil, c.isNo("renewal")
 	}
 	return v, err
@@ -101,6 +101,9 @@ func (c *Client) Status(ctx context.Context, topic string) (*api.TopicStatus, er
 		return v, err
 	})
 }
+
+// isTTL tells whether a server's number of seconds can be how long a lease lives; others do not even fit a duration.
+func isTTL(seconds float64) bool { return seconds > 0 && seconds < 1e9 }
 
 // isNo is the error of an answer that says yes and nothing else: what stands in a server's place may say so to everything.
 func (c *Client) isNo(what string) error {
