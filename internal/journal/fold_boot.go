@@ -13,10 +13,15 @@ type Ended struct {
 	Event lease.Event // Expired, At when the lease's time was over
 }
 
+// shortened is a lease whose end lay too far ahead: Renewed, to the end that it has now.
+type shortened struct {
+	topic lease.Topic
+	event lease.Event
+}
+
 // wake makes the fold right after a replay: every lease has an end that is not further away than its ttl, a slot of
-// its own, and a time left to live. Those whose time is over are gone; they are returned.
-func (f *fold) wake(now instant) []Ended {
-	var ended []Ended
+// its own, and a time left to live. Those whose time is over are gone; they are returned, and so are those that were shortened.
+func (f *fold) wake(now instant) (ended []Ended, short []shortened) {
 	for name, t := range f.topics {
 		f.forget(t, now)
 		if len(t.leases) == 0 {
@@ -24,12 +29,12 @@ func (f *fold) wake(now instant) []Ended {
 		}
 		t.declare(1, 0) // a first-generation grant may have no topic record
 		f.single(t)
-		f.cap(t, now)
+		short = f.cap(name, t, now, short)
 		ended = f.expire(name, t, now, ended)
 		t.seat()
 	}
 	slices.SortFunc(ended, func(a, b Ended) int { return a.Event.At.Compare(b.Event.At) })
-	return ended
+	return ended, short
 }
 
 // single drops all but the last grant of a lease that a file grants twice.
@@ -46,12 +51,18 @@ func (f *fold) single(t *topicFold) {
 
 // cap brings ends that lie too far ahead, since the wall clock was set back, down to a full ttl from now, for good:
 // else each restart would lengthen the lease again.
-func (f *fold) cap(t *topicFold, now instant) {
+func (f *fold) cap(name lease.Topic, t *topicFold, now instant, short []shortened) []shortened {
 	for i := range t.leases {
 		l := &t.leases[i]
-		l.expires = min(l.expires, now+instant(l.ttl))
 		l.since, l.renewed = min(l.since, now), min(l.renewed, now)
+		if last := now + instant(l.ttl); l.expires > last {
+			l.expires = last
+			short = append(short, shortened{name, lease.Event{
+				Kind: lease.Renewed, At: max(l.since, l.renewed).time(), Token: l.token, Fence: l.fence, TTL: l.ttl, Expires: last.time(),
+			}})
+		}
 	}
+	return short
 }
 
 func (f *fold) expire(name lease.Topic, t *topicFold, now instant, ended []Ended) []Ended {

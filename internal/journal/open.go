@@ -81,8 +81,8 @@ func (c *committer) boot() (*Boot, error) {
 		return nil, err
 	}
 	now := c.options.Clock()
-	boot := c.wake(now)
-	if err := c.begin(found, boot.Ended); err != nil {
+	boot, short := c.wake(now)
+	if err := c.begin(found, boot.Ended, short); err != nil {
 		return nil, err
 	}
 	c.log.Info("the journal was read", "records", found.records, "bytes", found.size, "topics", len(boot.Topics),
@@ -116,21 +116,21 @@ func (c *committer) load() (*survey, error) {
 }
 
 // wake brings what was read to the present.
-func (c *committer) wake(now Reading) *Boot {
+func (c *committer) wake(now Reading) (*Boot, []shortened) {
 	f := c.shared.fold
 	if step := f.anchor.step(now); step != 0 {
 		c.log.Warn("the wall clock was set while no server ran; leases keep the time they had left", "by", step)
 		f.shift(step)
 	}
 	f.anchor = anchorAt(now)
-	ended := f.wake(instantOf(now.Now))
+	ended, short := f.wake(instantOf(now.Now))
 	c.room, c.content = f.room, f.content
-	return &Boot{Floor: f.floor, Topics: f.names(), Ended: ended}
+	return &Boot{Floor: f.floor, Topics: f.names(), Ended: ended}, short
 }
 
 // begin makes the file that is appended to from now on: a new one, or where the disk is full the old one. Where even
 // that has no room left the journal begins refusing, as if it had failed just now, and comes back by itself.
-func (c *committer) begin(found *survey, ended []Ended) error {
+func (c *committer) begin(found *survey, ended []Ended, short []shortened) error {
 	err := c.replace()
 	if err == nil {
 		c.makeRoom()
@@ -140,7 +140,7 @@ func (c *committer) begin(found *survey, ended []Ended) error {
 		return err
 	}
 	c.log.Warn("the disk is full: the journal goes on in the old file", "error", err)
-	if err := c.carryOn(found, ended); err != nil {
+	if err := c.carryOn(found, ended, short); err != nil {
 		c.closeFile()
 		c.fail(err)
 		c.recover()
@@ -149,8 +149,9 @@ func (c *committer) begin(found *survey, ended []Ended) error {
 }
 
 // carryOn goes on in the old file, in the room that is still set aside there, right behind the last record that counts. What
-// ended while no server ran is written there as well: a new file would not have it, and the next start must not find it again.
-func (c *committer) carryOn(found *survey, ended []Ended) (err error) {
+// ended while no server ran, and what was shortened since the clock was set back, is written there as well, as a new file
+// would have it: the next start must not find the first again, nor lengthen the second.
+func (c *committer) carryOn(found *survey, ended []Ended, short []shortened) (err error) {
 	if c.file, err = c.fs.Open(disk.BootOpen, filepath.Join(c.dir, journalName)); err != nil {
 		return fmt.Errorf("%s: %w", disk.BootOpen, err)
 	}
@@ -161,6 +162,9 @@ func (c *committer) carryOn(found *survey, ended []Ended) (err error) {
 	lines := record.AppendSynced(nil, c.shared.fold.anchor.record(nil))
 	for i := range ended {
 		lines = record.AppendEvent(lines, ended[i].Topic, &ended[i].Event)
+	}
+	for i := range short {
+		lines = record.AppendEvent(lines, short[i].topic, &short[i].event)
 	}
 	if err := c.bootWrite(lines); err != nil {
 		return err
