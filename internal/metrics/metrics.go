@@ -167,13 +167,13 @@ func (m *Metrics) Observe(_ lease.Topic, events []lease.Event) {
 		case lease.Granted:
 			m.grants.Inc()
 			if !e.Enqueued.IsZero() {
-				m.waits.Observe(e.At.Sub(e.Enqueued).Seconds())
+				m.waits.Observe(between(e.Enqueued, e.At))
 			}
 		case lease.Renewed:
 			m.renewed.Inc()
 		case lease.Released, lease.Expired, lease.Forced:
 			m.ends[e.Kind].Inc()
-			m.holds.Observe(e.At.Sub(e.Since).Seconds())
+			m.holds.Observe(between(e.Since, e.At))
 		case lease.Left:
 			if c := m.left[e.Cause]; c != nil {
 				c.Inc()
@@ -181,6 +181,9 @@ func (m *Metrics) Observe(_ lease.Topic, events []lease.Event) {
 		}
 	}
 }
+
+// between gives seconds. A wall clock that was set back meanwhile must not make them negative: the sums would fall.
+func between(from, to time.Time) float64 { return max(0, to.Sub(from).Seconds()) }
 
 // Commit counts one commit of the journal.
 func (m *Metrics) Commit(records, bytes int, took time.Duration) {

@@ -75,3 +75,24 @@ func BenchmarkRequest(b *testing.B) {
 		m.Request("POST /{topic}", 200, time.Millisecond)
 	}
 }
+
+// TestAClockThatIsSetBackTakesNothingAway: a sum that falls reads as a restart to Prometheus, which then takes all of it
+// for new.
+func TestAClockThatIsSetBackTakesNothingAway(t *testing.T) {
+	m := metrics.New()
+	now := time.Now()
+	m.Observe("t", []lease.Event{
+		{Kind: lease.Granted, At: now, Since: now, Enqueued: now.Add(-2 * time.Second)},
+		{Kind: lease.Released, At: now, Since: now.Add(-3 * time.Second)},
+		{Kind: lease.Granted, At: now, Since: now, Enqueued: now.Add(time.Hour)},
+		{Kind: lease.Released, At: now, Since: now.Add(time.Hour)},
+	})
+	text := scrape(t, m)
+	for _, want := range []string{
+		"mutex_wait_seconds_sum 2\n", "mutex_wait_seconds_count 2\n", "mutex_hold_seconds_sum 3\n", "mutex_hold_seconds_count 2\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
