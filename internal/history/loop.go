@@ -106,7 +106,7 @@ func (l *loop) work() error {
 			return err
 		}
 	}
-	if l.s.suspect.Swap(false) {
+	if l.s.isSuspect() {
 		return errSuspect
 	}
 	if err := l.drain(); err != nil {

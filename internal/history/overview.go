@@ -92,7 +92,7 @@ func (s *Store) Overview(ctx context.Context, q OverviewQuery) (*Overview, error
 		return nil, err
 	}
 	o, err := overview(ctx, db, q, until)
-	return o, s.seen(err)
+	return o, s.seen(db, err)
 }
 
 func overview(ctx context.Context, db *sql.DB, q OverviewQuery, until time.Time) (_ *Overview, err error) {

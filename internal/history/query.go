@@ -76,7 +76,7 @@ func (s *Store) Query(ctx context.Context, q Query) ([]Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	events, err := page(ctx, db, q)
-	return events, s.seen(err)
+	return events, s.seen(db, err)
 }
 
 // page reads one page, all of it from one state of the database.

@@ -28,8 +28,8 @@ type Store struct {
 
 	written atomic.Uint64
 	bytes   atomic.Int64
-	failing atomic.Bool // by the writer: the last attempt failed
-	suspect atomic.Bool // by readers: the file looked damaged
+	failing atomic.Bool            // by the writer: the last attempt failed
+	suspect atomic.Pointer[sql.DB] // by readers: the connections over which the file looked damaged
 
 	mu     sync.RWMutex
 	reader *sql.DB // guarded by mu; swapped by the writer when the file is; nil before the first success
@@ -136,6 +136,15 @@ func (s *Store) swapReader(db *sql.DB) error {
 	return old.Close()
 }
 
+// isSuspect tells whether a reader met damage in the file that is there now. Others may have met the same damage as the
+// one for which a file was set aside, and say so when there is a new one.
+func (s *Store) isSuspect() bool {
+	db := s.suspect.Swap(nil)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return db != nil && db == s.reader
+}
+
 // settle gives what has been observed a moment to get where it can be read. It is no error if it does not.
 func (s *Store) settle(ctx context.Context) {
 	if s.failing.Load() {
@@ -146,10 +155,10 @@ func (s *Store) settle(ctx context.Context) {
 	_ = s.Flush(ctx)
 }
 
-// seen passes on what a read has met: damage is the writer's to repair.
-func (s *Store) seen(err error) error {
+// seen passes on what a read over db has met: damage is the writer's to repair.
+func (s *Store) seen(db *sql.DB, err error) error {
 	if damaged(err) {
-		s.suspect.Store(true)
+		s.suspect.Store(db)
 	}
 	if err == nil || errors.Is(err, ErrBadQuery) {
 		return err
