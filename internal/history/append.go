@@ -52,7 +52,7 @@ func appendOnce(ctx context.Context, o *Options, events []Event) (err error) {
 		return nil
 	}
 	// The events are on record. If this fails, the next one to append tries again.
-	_, _ = w.retain(ctx, cutoff(o.MaxAge, o.Now), o.MaxBytes)
+	_, _ = w.retain(ctx, o)
 	return nil
 }
 

@@ -191,7 +191,7 @@ func (l *loop) retain() (err error) {
 	o := &l.s.opts
 	l.more = true
 	for range stepsAtOnce {
-		if l.more, err = l.w.retain(l.ctx, cutoff(o.MaxAge, o.Now), o.MaxBytes); err != nil || !l.more {
+		if l.more, err = l.w.retain(l.ctx, o); err != nil || !l.more {
 			break
 		}
 	}

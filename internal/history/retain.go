@@ -22,19 +22,19 @@ func bytes(ctx context.Context, q querier) (n int64, err error) {
 //
 // Past the age a whole block goes. Past the size, renewals go first, until only the newer half of the blocks has any:
 // they are the bulk, and say least. The block being filled always stays, and with it the highest id.
-func (w *writer) retain(ctx context.Context, cutoff time.Time, maxBytes int64) (more bool, err error) {
+func (w *writer) retain(ctx context.Context, o *Options) (more bool, err error) {
 	size, err := bytes(ctx, w.db)
 	if err != nil {
 		return false, err
 	}
-	oldest, latest, newest, err := w.extent(ctx)
+	oldest, latest, newest, err := w.extent(ctx, o.Now())
 	if err != nil || oldest == newest {
 		return false, err
 	}
 	switch {
-	case latest < cutoff.UnixMilli():
+	case latest < cutoff(o.MaxAge, o.Now).UnixMilli():
 		return true, w.forget(ctx, oldest)
-	case size <= maxBytes:
+	case size <= o.MaxBytes:
 		return false, nil
 	}
 	middle := oldest + (newest-oldest)/2
@@ -45,10 +45,13 @@ func (w *writer) retain(ctx context.Context, cutoff time.Time, maxBytes int64) (
 	return true, w.forget(ctx, oldest)
 }
 
-// extent gives the oldest block and the time of its last event, and the newest block. Without any, both are 0.
-func (w *writer) extent(ctx context.Context) (oldest, latest, newest int64, err error) {
-	err = w.db.QueryRowContext(ctx, `SELECT id, latest, (SELECT max(id) FROM blocks) FROM blocks ORDER BY id LIMIT 1`).
-		Scan(&oldest, &latest, &newest)
+// extent gives the oldest block and the time of its last event, and the newest block. Without any, both are 0. A block
+// with a time that is yet to come, from when the clock was wrong, is as old as the next without: it would hold back all
+// that follows until that time.
+func (w *writer) extent(ctx context.Context, now time.Time) (oldest, latest, newest int64, err error) {
+	err = w.db.QueryRowContext(ctx, `SELECT id,
+		ifnull((SELECT latest FROM blocks WHERE latest <= ? ORDER BY id LIMIT 1), latest), (SELECT max(id) FROM blocks)
+		FROM blocks ORDER BY id LIMIT 1`, now.UnixMilli()).Scan(&oldest, &latest, &newest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, 0, nil
 	}

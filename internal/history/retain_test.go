@@ -139,3 +139,32 @@ func TestNamesOfForgottenEventsGoToo(t *testing.T) {
 		}
 	}
 }
+
+// TestAClockThatWasWrongHoldsNothingBack: events of a time that is yet to come, as a machine without a clock of its own
+// gives before it has asked for the time, are as old as those that were written after them.
+func TestAClockThatWasWrongHoldsNothingBack(t *testing.T) {
+	now := time.Now()
+	clock := func() time.Time { return now }
+	s := open(t, history.Options{Path: path(t), MaxAge: 24 * time.Hour, Now: clock})
+	observe(t, s, "ahead", lease.Granted, blockSize, now.Add(10*365*24*time.Hour))
+	observe(t, s, "old", lease.Granted, 2*blockSize, now.Add(-48*time.Hour))
+	observe(t, s, "new", lease.Granted, blockSize, now.Add(-time.Hour))
+	flush(t, s)
+	for topic, want := range map[string]int{"ahead": 0, "old": 1, "new": blockSize} {
+		if got := query(t, s, history.Query{Topic: topic, Limit: 2 * blockSize}); len(got) != want {
+			t.Errorf("%s: %d events are left, want %d", topic, len(got), want)
+		}
+	}
+}
+
+// TestEventsOfTheFutureStayWhileThoseAfterThemDo: a block of the future is kept as long as what follows it is young.
+func TestEventsOfTheFutureStayWhileThoseAfterThemDo(t *testing.T) {
+	now := time.Now()
+	s := open(t, history.Options{Path: path(t), MaxAge: 24 * time.Hour, Now: func() time.Time { return now }})
+	observe(t, s, "ahead", lease.Granted, blockSize, now.Add(10*365*24*time.Hour))
+	observe(t, s, "new", lease.Granted, 2*blockSize, now.Add(-time.Hour))
+	flush(t, s)
+	if got := query(t, s, history.Query{Topic: "ahead", Limit: 2 * blockSize}); len(got) < blockSize-1 {
+		t.Errorf("%d events are left, want all", len(got))
+	}
+}
