@@ -82,7 +82,7 @@ func (t *topic) fail(err error, now time.Time, out *outgoing) {
 	}
 	t.watched.takeBack(out)
 	out.events = out.events[:0]
-	t.rebuild(now)
+	t.rebuild(time.Now()) // not the turn's: the disk may have taken its time, and the wall clock may have been set meanwhile
 	t.watched.restate(t, now, out)
 }
 

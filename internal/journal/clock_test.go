@@ -3,9 +3,13 @@ package journal_test
 import (
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -155,4 +159,38 @@ func TestWallClockIsSetBeforeANewFile(t *testing.T) {
 		t.Errorf("got %v, want ErrKeySpent", err)
 	}
 	w.close()
+}
+
+// A grant or renewal that waits for the disk while the wall clock is set keeps its time as well: it was decided by the clock
+// that was, and stands in the file behind the record that says the new one.
+func TestWallClockIsSetWhileAnAppendWaits(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		w := newWorld(t)
+		var slow atomic.Bool
+		reached, goOn := make(chan struct{}), make(chan struct{})
+		w.disk.Fail = func(op disk.Op, _ string) error {
+			if op == disk.AppendSync && slow.CompareAndSwap(true, false) {
+				close(reached)
+				<-goOn
+			}
+			return nil
+		}
+		w.open()
+		slow.Store(true)
+		var done sync.WaitGroup
+		done.Go(func() { w.topic("other").acquire(1) })
+		<-reached
+		done.Go(func() { w.topic("x").acquire(2) })
+		eventually(t, "the grant waits", func() bool { return journal.Queued(w.file) == 1 })
+		w.clock.set(by)
+		close(goOn)
+		done.Wait()
+		for range 2 {
+			if got := w.left(); got != time.Minute {
+				t.Errorf("set by %v: %v left, want a minute", by, got)
+			}
+			w.restart()
+		}
+		w.close()
+	}
 }

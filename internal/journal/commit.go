@@ -42,7 +42,7 @@ func (c *committer) refuseWaiting() {
 // store is the life of a batch: one write, one sync, then the fold, then the answers. The order is the whole point:
 // what is answered is in the fold, and what is in the fold is safe.
 func (c *committer) store(batch []*request) {
-	c.noticeClock()
+	c.noticeClock(batch)
 	records := c.lines(batch)
 	commit := Commit{Records: records, Bytes: len(c.buf)}
 	if err := c.append(&commit); err != nil {
@@ -196,8 +196,9 @@ func (c *committer) retire(f *fold, r *request) {
 }
 
 // noticeClock looks whether the wall clock was set. If so, all that is stored moves with it, in the fold and, by the
-// record that the next batch begins with, on every replay.
-func (c *committer) noticeClock() {
+// record that the next batch begins with, on every replay. What was decided before that, and waited for its turn, moves too:
+// it comes to stand behind that record.
+func (c *committer) noticeClock(batch []*request) {
 	now := c.options.Clock()
 	step := c.shared.fold.anchor.step(now) // nobody but who has the turn changes it
 	if step == 0 {
@@ -212,4 +213,9 @@ func (c *committer) noticeClock() {
 		f.anchor = next
 		f.followAll(line)
 	})
+	for _, r := range batch {
+		if r.before(now, step) {
+			r.move(step)
+		}
+	}
 }

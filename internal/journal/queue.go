@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,27 @@ func (r *request) encode(topic lease.Topic, events []lease.Event, span time.Dura
 		case lease.Enqueued:
 			r.room += leaveSize
 		}
+	}
+}
+
+// before tells whether the events are from before the wall clock was set by step: their latest time is nearer to now as it
+// would have been. Requests wait for less than any step, but on a disk that is slower than that, where it errs by no more.
+func (r *request) before(now Reading, step time.Duration) bool {
+	var latest instant
+	for i := range r.events {
+		latest = max(latest, instantOf(r.events[i].At))
+	}
+	age := time.Duration(instantOf(now.Now) - latest)
+	return latest != 0 && (age-step).Abs() < age.Abs()
+}
+
+// move moves the events along with the wall clock. The appender's own stay as they are: it counts on, by a clock that
+// nobody sets.
+func (r *request) move(step time.Duration) {
+	r.events, r.lines = slices.Clone(r.events), r.lines[:0]
+	for i := range r.events {
+		move(&r.events[i], step)
+		r.lines = record.AppendEvent(r.lines, r.topic, &r.events[i])
 	}
 }
 
