@@ -140,7 +140,7 @@ func (s *Server) end() error {
 	return failed
 }
 
-// storageTimeout is how long topics and history may take to end; milliseconds, unless a disk hangs.
+// storageTimeout is how long topics, history and journal may take to end; milliseconds, unless a disk hangs.
 const storageTimeout = 5 * time.Second
 
 // silence is how long a connection without a request is waited for at the end: one may be on its way.
@@ -203,7 +203,7 @@ func (s *Server) close(ctx context.Context) error {
 		}
 	}
 	if s.journal != nil {
-		if err := s.journal.Close(); err != nil {
+		if err := s.journal.CloseWithin(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("journal: %w", err))
 		}
 	}

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -75,12 +77,19 @@ func (f *File) Changed() <-chan struct{} { return f.status.changed }
 func (f *File) Stats() Stats { return f.count.stats() }
 
 // Close makes safe what was appended, and ends the journal: from then on Append fails. It waits for that.
-func (f *File) Close() error {
+func (f *File) Close() error { return f.CloseWithin(context.Background()) }
+
+// CloseWithin is [File.Close] for no longer than the context. A disk that hangs may hold up the journal for ever; who stops
+// waiting for it can end the process without a loss, as if it had been killed.
+func (f *File) CloseWithin(ctx context.Context) error {
 	f.closing.Do(func() {
 		f.queue.close()
 		close(f.stop)
-		<-f.done
 	})
-	<-f.done
-	return f.ended
+	select {
+	case <-f.done:
+		return f.ended
+	case <-ctx.Done():
+		return fmt.Errorf("the disk does not let go: %w", ctx.Err())
+	}
 }
