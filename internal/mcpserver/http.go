@@ -118,16 +118,29 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out.Header().Set("Retry-After", "10")
 		http.Error(out, "too many MCP sessions: end one with DELETE, or repeat after Retry-After seconds", http.StatusTooManyRequests)
 	case id == "":
-		var l *liveness
-		out.before = func() { l = h.begin(out.Header().Get(sessionHeader)) }
-		h.inner.ServeHTTP(out, r)
-		h.leave(l)
+		h.first(out, r)
 	case r.Method == http.MethodDelete && h.known(id):
 		h.delete(out, r, id)
 	default:
 		l := h.enter(id)
 		defer h.leave(l)
 		h.inner.ServeHTTP(out, r)
+	}
+}
+
+// first is a message without a session, which may begin one.
+func (h *HTTP) first(out *answer, r *http.Request) {
+	var l *liveness
+	id := ""
+	out.before = func() {
+		id = out.Header().Get(sessionHeader)
+		l = h.begin(id)
+	}
+	h.inner.ServeHTTP(out, r)
+	out.begin() // who hung up was told nothing, and may have begun a session all the same
+	h.leave(l)
+	if l != nil && !h.began(id) {
+		h.forget(id)
 	}
 }
 
@@ -157,6 +170,16 @@ func (h *HTTP) known(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.live[id] != nil
+}
+
+// began tells whether there is a session of that id: the library ends those that were not begun in order.
+func (h *HTTP) began(id string) bool {
+	for peer := range h.server.mcp.Sessions() {
+		if peer.ID() == id {
+			return true
+		}
+	}
+	return false
 }
 
 // begin notes a session that an open request has just made; "" is none. It comes before the answer with its id: the next
