@@ -72,12 +72,12 @@ func (c *committer) adopt() {
 		err = c.allocate(d.file, disk.NewAllocate, d.size, room)
 	}
 	if err != nil {
-		d.discard()
+		c.discard(d)
 		c.compactionFailed(err)
 		return
 	}
 	if err := c.place(d); err != nil { // which of the two files is there is not known: neither can be gone on with
-		d.discard()
+		c.discard(d)
 		c.fail(err)
 		c.recoverSoon()
 		return
@@ -101,6 +101,6 @@ func (c *committer) abandonDraft() {
 	}
 	c.draft.aborted.Store(true)
 	<-c.draft.outcome
-	c.draft.discard()
+	c.discard(c.draft)
 	c.draft = nil
 }

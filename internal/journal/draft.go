@@ -119,10 +119,3 @@ func putInPlace(fs disk.FS, dir string) error {
 
 // end stops following the fold.
 func (d *draft) end() { d.shared.with((*fold).endSnapshot) }
-
-// discard leaves nothing of the draft. A file that cannot be removed is emptied by the next one.
-func (d *draft) discard() {
-	d.end()
-	_ = d.file.Close()
-	_ = d.fs.Remove(disk.NewRemove, filepath.Join(d.dir, draftName))
-}

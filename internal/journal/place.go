@@ -67,6 +67,16 @@ func (c *committer) place(d *draft) error {
 	return d.place()
 }
 
+// discard leaves nothing of a draft. A file that cannot be removed is emptied by the next one. Where the directory was moved
+// away the draft went with it, and a file of its name is another server's.
+func (c *committer) discard(d *draft) {
+	d.end()
+	_ = d.file.Close()
+	if c.lock.Covers(disk.NewLook) == nil {
+		_ = c.fs.Remove(disk.NewRemove, filepath.Join(c.dir, draftName))
+	}
+}
+
 // ownDirectory makes sure that no other server can have the directory. Where the one that was locked was moved away or
 // removed, and there is a new one of its name, that is locked before anything is written there.
 func (c *committer) ownDirectory() error {

@@ -51,7 +51,7 @@ func (c *committer) replace() error {
 		err = c.place(d)
 	}
 	if err != nil {
-		d.discard()
+		c.discard(d)
 		return err
 	}
 	c.swap(d)
