@@ -34,6 +34,7 @@ const adminToken = "admin-token-of-the-tests"
 type server struct {
 	*httptest.Server
 	registry *registry.Registry
+	policy   *policy.Policy
 	shutdown func() // cancels the base context, as a stopping server does
 	log      *testlog.Buffer
 	closed   atomic.Int64 // connections that have ended
@@ -69,7 +70,8 @@ func prepare(t testing.TB, change func(*httpserver.Options, *registry.Options, *
 	}
 	s.registry = registry.New(ro)
 	s.registry.Open()
-	o.Registry, o.Policy = s.registry, policy.New(po)
+	s.policy = policy.New(po)
+	o.Registry, o.Policy = s.registry, s.policy
 	handler, err := httpserver.New(o)
 	if err != nil {
 		t.Fatal(err)

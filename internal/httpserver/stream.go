@@ -83,7 +83,10 @@ func (s *Server) follow(r *http.Request, topic lease.Topic, watch *topicactor.Wa
 			}
 			err = out.frames(f, watch.Frames())
 		case <-heartbeat.C:
-			err = out.comment()
+			// The policy may have been read again meanwhile. Who comes back is told that it has.
+			if _, err = s.options.Policy.Decide(topic, policy.Read, bearer(r)); err == nil {
+				err = out.comment()
+			}
 		case <-r.Context().Done():
 			if stopping(r.Context()) {
 				_ = out.end(topic, ErrShutdown)
