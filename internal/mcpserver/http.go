@@ -32,8 +32,9 @@ type HTTP struct {
 	linger time.Duration
 	most   int
 
-	mu   sync.Mutex // guards live, for the goroutines of requests and timers
-	live map[string]*liveness
+	mu        sync.Mutex // guards what follows, for the goroutines of requests and timers
+	live      map[string]*liveness
+	beginning int // requests that may yet begin a session
 }
 
 // liveness is how many requests of a session are open, streams among them.
@@ -114,7 +115,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &answer{ResponseWriter: w}
 	id := r.Header.Get(sessionHeader)
 	switch {
-	case id == "" && h.full():
+	case id == "" && !h.makeRoom():
 		out.Header().Set("Retry-After", "10")
 		http.Error(out, "too many MCP sessions: end one with DELETE, or repeat after Retry-After seconds", http.StatusTooManyRequests)
 	case id == "":
@@ -136,12 +137,14 @@ func (h *HTTP) first(out *answer, r *http.Request) {
 		id = out.Header().Get(sessionHeader)
 		l = h.begin(id)
 	}
+	defer func() {
+		out.begin() // who hung up was told nothing, and may have begun a session all the same
+		h.leave(l)
+		if l != nil && !h.began(id) {
+			h.forget(id)
+		}
+	}()
 	h.inner.ServeHTTP(out, r)
-	out.begin() // who hung up was told nothing, and may have begun a session all the same
-	h.leave(l)
-	if l != nil && !h.began(id) {
-		h.forget(id)
-	}
 }
 
 // delete ends a session in order.
@@ -160,10 +163,15 @@ func named(id string) func(*mcp.ServerSession) bool {
 	return func(peer *mcp.ServerSession) bool { return peer.ID() == id }
 }
 
-func (h *HTTP) full() bool {
+// makeRoom keeps room for a session, until begin is called; ok is false where there is none.
+func (h *HTTP) makeRoom() (ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.live) >= h.most
+	if len(h.live)+h.beginning >= h.most {
+		return false
+	}
+	h.beginning++
+	return true
 }
 
 func (h *HTTP) known(id string) bool {
@@ -182,14 +190,15 @@ func (h *HTTP) began(id string) bool {
 	return false
 }
 
-// begin notes a session that an open request has just made; "" is none. It comes before the answer with its id: the next
+// begin notes a session that an open request has just made, in the room of makeRoom; "" is none. It comes before the answer with its id: the next
 // request may be there before this one has returned.
 func (h *HTTP) begin(id string) *liveness {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.beginning--
 	if id == "" {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	l := &liveness{open: 1, timer: time.AfterFunc(h.linger, func() { h.expire(id) })}
 	l.timer.Stop()
 	h.live[id] = l

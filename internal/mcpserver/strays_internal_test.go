@@ -3,9 +3,12 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -21,9 +24,9 @@ func without(t *testing.T, body string) *http.Request {
 	return r
 }
 
-func alone(t *testing.T) *HTTP {
+func alone(t *testing.T, most int) *HTTP {
 	t.Helper()
-	h := NewHTTP(HTTPOptions{Version: "test"})
+	h := NewHTTP(HTTPOptions{Version: "test", Most: most})
 	h.Serve(context.Background(), http.NotFoundHandler())
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
@@ -35,7 +38,7 @@ func alone(t *testing.T) *HTTP {
 
 // TestCallsWithoutASessionLeaveNothing: the library ends what it has begun for them, so it counts for nothing either.
 func TestCallsWithoutASessionLeaveNothing(t *testing.T) {
-	h := alone(t)
+	h := alone(t, 0)
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"held","arguments":{}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
@@ -60,7 +63,7 @@ func (deaf) Flush() {}
 
 // TestWhoHangsUpAsItsSessionBegins: a session that began all the same is one of those that end by themselves.
 func TestWhoHangsUpAsItsSessionBegins(t *testing.T) {
-	h := alone(t)
+	h := alone(t, 0)
 	for n := range 2000 {
 		ctx, hangUp := context.WithCancel(t.Context())
 		over := make(chan struct{})
@@ -78,5 +81,48 @@ func TestWhoHangsUpAsItsSessionBegins(t *testing.T) {
 	}
 	if n := len(h.live); n != began {
 		t.Errorf("%d sessions began, %d are counted and will end", began, n)
+	}
+}
+
+// late is a body that comes when all are there.
+type late struct {
+	io.Reader
+	arrive func() // at the first read, and at the end of its request
+	all    <-chan struct{}
+}
+
+func (l *late) Read(b []byte) (int, error) {
+	l.arrive()
+	<-l.all
+	return l.Reader.Read(b)
+}
+
+// TestSessionsThatBeginAtOnceAreCountedToo: none of them has its session when the last one asks.
+func TestSessionsThatBeginAtOnceAreCountedToo(t *testing.T) {
+	const most, clients = 4, 10
+	h := alone(t, most)
+	all := make(chan struct{})
+	var there atomic.Int32
+	var ended sync.WaitGroup
+	for range clients {
+		ended.Go(func() {
+			body := &late{strings.NewReader(initialize), sync.OnceFunc(func() {
+				if there.Add(1) == clients {
+					close(all)
+				}
+			}), all}
+			r := without(t, "")
+			r.Body = io.NopCloser(body)
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			body.arrive()
+		})
+	}
+	ended.Wait()
+	began := 0
+	for range h.server.mcp.Sessions() {
+		began++
+	}
+	if began != most {
+		t.Errorf("%d sessions, want %d", began, most)
 	}
 }
