@@ -112,7 +112,7 @@ async function refresh() {
     if (answer.status === 401 || answer.status === 403) return say("ended");
     if (!answer.ok) throw new Error(answer.statusText);
     show(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    if (standing === "lost" && (!stream || stream.readyState === EventSource.OPEN)) say("live");
+    if ((standing === "lost" || standing === "ended") && (!stream || stream.readyState === EventSource.OPEN)) say("live");
   } catch {
     say("lost");
   } finally {
