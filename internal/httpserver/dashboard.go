@@ -18,7 +18,7 @@ type Overviews interface {
 
 // GetDashboard shows all topics on one page, to the admin.
 func (s *Server) GetDashboard(w http.ResponseWriter, r *http.Request) {
-	w.Header()["Vary"] = varyAccept
+	varies(w.Header())
 	if err := s.adminOrSession(r); err != nil {
 		if preferred(r.Header["Accept"], typeJSON, typeHTML) == typeHTML {
 			s.signInPage(w, r, err, "")

@@ -15,7 +15,7 @@ import (
 
 // GetHelp answers at the root: help in text, a page for a browser, the README for who reads markdown.
 func (s *Server) GetHelp(w http.ResponseWriter, r *http.Request) {
-	w.Header()["Vary"] = varyAccept
+	varies(w.Header())
 	switch preferred(r.Header["Accept"], typeText, typeHTML, typeMarkdown) {
 	case typeHTML:
 		s.page(w, r, func(b *buffer) error { return s.options.Pages.Home(b, s.base(r)) })

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -13,6 +14,17 @@ const (
 	typeMarkdown = "text/markdown"
 	typeStream   = "text/event-stream"
 )
+
+var varyAccept = []string{"Accept"}
+
+// varies says that an answer depends on Accept, beside the Origin that it may depend on already.
+func varies(h http.Header) {
+	if h["Vary"] == nil {
+		h["Vary"] = varyAccept // shared, so that most answers need none of their own
+		return
+	}
+	h.Add("Vary", "Accept")
+}
 
 // preferred picks the offer that the client likes best (RFC 9110, 12.5.1); among equals, and for one that likes none,
 // the first. A wildcard only ever means the first: curl and SDKs that send */* want data, and browsers name HTML.

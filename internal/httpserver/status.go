@@ -17,7 +17,7 @@ func (s *Server) GetTopic(w http.ResponseWriter, r *http.Request, topic api.Topi
 		s.fail(w, r, err)
 		return
 	}
-	w.Header()["Vary"] = varyAccept
+	varies(w.Header())
 	switch preferred(r.Header["Accept"], typeJSON, typeHTML, typeStream) {
 	case typeStream:
 		s.stream(w, r, name, r.Header.Get("Last-Event-ID"))
@@ -35,7 +35,6 @@ func (s *Server) GetTopic(w http.ResponseWriter, r *http.Request, topic api.Topi
 	s.sendStatus(w, name, &answer.Status)
 }
 
-var varyAccept = []string{"Accept"}
 
 func (s *Server) look(r *http.Request, topic lease.Topic) (*topicactor.Answer, error) {
 	return s.options.Registry.Do(r.Context(), topic, &lease.Command{Op: lease.Look})
