@@ -35,7 +35,6 @@ func (s *Server) GetTopic(w http.ResponseWriter, r *http.Request, topic api.Topi
 	s.sendStatus(w, name, &answer.Status)
 }
 
-
 func (s *Server) look(r *http.Request, topic lease.Topic) (*topicactor.Answer, error) {
 	return s.options.Registry.Do(r.Context(), topic, &lease.Command{Op: lease.Look})
 }
