@@ -202,8 +202,12 @@ func (c *committer) noticeClock(batch []*request) {
 	now := c.options.Clock()
 	step := c.shared.fold.anchor.step(now) // nobody but who has the turn changes it
 	if step == 0 {
+		if c.step != 0 && now.Up-c.stepped < time.Second { // decided before that, and not in the queue yet when it was noticed
+			moveEarlier(batch, now, c.step)
+		}
 		return
 	}
+	c.step, c.stepped = step, now.Up
 	c.log.Warn("the wall clock was set; leases keep the time they had left", "by", step)
 	next := anchorAt(now)
 	line := next.record(nil)
@@ -213,9 +217,5 @@ func (c *committer) noticeClock(batch []*request) {
 		f.anchor = next
 		f.followAll(line)
 	})
-	for _, r := range batch {
-		if r.before(now, step) {
-			r.move(step)
-		}
-	}
+	moveEarlier(batch, now, step)
 }

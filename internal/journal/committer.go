@@ -59,6 +59,8 @@ type committer struct {
 	draft     *draft        // of the compaction that runs, or nil
 	copied    chan struct{} // holds one: a draft has an outcome
 	failedAt  int64         // how large the file was when a compaction failed; 0: the last one did not
+	step      time.Duration // by which the wall clock was last seen to be set, since the start
+	stepped   time.Duration // when, by the clock that nobody sets
 	committed uint64        // counts commits, to tell whether it is quiet
 	seen      uint64        // committed when quiet was set
 

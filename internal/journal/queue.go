@@ -54,6 +54,15 @@ func (r *request) before(now Reading, step time.Duration) bool {
 	return latest != 0 && (age-step).Abs() < age.Abs()
 }
 
+// moveEarlier moves those of a batch that are from before the wall clock was set.
+func moveEarlier(batch []*request, now Reading, step time.Duration) {
+	for _, r := range batch {
+		if r.before(now, step) {
+			r.move(step)
+		}
+	}
+}
+
 // move moves the events along with the wall clock. The appender's own stay as they are: it counts on, by a clock that
 // nobody sets.
 func (r *request) move(step time.Duration) {
