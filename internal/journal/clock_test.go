@@ -194,3 +194,24 @@ func TestWallClockIsSetWhileAnAppendWaits(t *testing.T) {
 		w.close()
 	}
 }
+
+// Nor does it matter that another topic's commit has noticed already when it comes into the queue.
+func TestWallClockIsSetBeforeAnAppend(t *testing.T) {
+	w := newWorld(t)
+	w.open()
+	c := acquire(2)
+	_, events, err := w.topic("x").state.Step(&c, w.clock.now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock.set(time.Hour)
+	w.topic("y").acquire(1)
+	if err := w.file.Append("x", events); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	if got := w.left(); got != time.Minute {
+		t.Errorf("%v left, want a minute", got)
+	}
+	w.close()
+}
