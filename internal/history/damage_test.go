@@ -15,20 +15,13 @@ func TestManyReadsMeetTheSameDamage(t *testing.T) {
 	for range 5 {
 		file := path(t)
 		o, log := fragile(file)
-		s := history.Open(o)
-		for n := range 3000 {
-			s.Observe("t", []lease.Event{granted(n)})
-		}
-		if err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		overwriteLeaf(t, file, "events")
+		spoil(t, o, file)
 		was, err := os.Stat(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		s = open(t, o)
+		s := open(t, o)
 		flush(t, s)
 		read := func() error {
 			_, err := s.Query(t.Context(), history.Query{Limit: 1000, Before: 1001})
@@ -52,4 +45,17 @@ func TestManyReadsMeetTheSameDamage(t *testing.T) {
 			t.Errorf("%d files were set aside, want 1", n)
 		}
 	}
+}
+
+// spoil writes a file that opens well, and that only who reads what is old finds damaged.
+func spoil(t *testing.T, o history.Options, file string) {
+	t.Helper()
+	s := history.Open(o)
+	for n := range 3000 {
+		s.Observe("t", []lease.Event{granted(n)})
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	overwriteLeaf(t, file, "events")
 }

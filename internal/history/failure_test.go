@@ -187,16 +187,9 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 func TestDamageThatOnlyAReadMeetsIsSetAsideToo(t *testing.T) {
 	file := path(t)
 	o, _ := fragile(file)
-	s := history.Open(o)
-	for n := range 3000 {
-		s.Observe("t", []lease.Event{granted(n)})
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	overwriteLeaf(t, file, "events")
+	spoil(t, o, file)
 
-	s = open(t, o)
+	s := open(t, o)
 	eventually(t, "reading works again", func() bool {
 		_, err := s.Query(t.Context(), history.Query{Limit: 1000, Before: 1001})
 		return err == nil

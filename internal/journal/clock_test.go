@@ -4,12 +4,10 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/journal"
-	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -166,24 +164,16 @@ func TestWallClockIsSetBeforeANewFile(t *testing.T) {
 func TestWallClockIsSetWhileAnAppendWaits(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		w := newWorld(t)
-		var slow atomic.Bool
-		reached, goOn := make(chan struct{}), make(chan struct{})
-		w.disk.Fail = func(op disk.Op, _ string) error {
-			if op == disk.AppendSync && slow.CompareAndSwap(true, false) {
-				close(reached)
-				<-goOn
-			}
-			return nil
-		}
+		hung := w.syncThatHangs()
 		w.open()
-		slow.Store(true)
+		hung.armed.Store(true)
 		var done sync.WaitGroup
 		done.Go(func() { w.topic("other").acquire(1) })
-		<-reached
+		<-hung.reached
 		done.Go(func() { w.topic("x").acquire(2) })
 		eventually(t, "the grant waits", func() bool { return journal.Queued(w.file) == 1 })
 		w.clock.set(by)
-		close(goOn)
+		close(hung.letGo)
 		done.Wait()
 		for range 2 {
 			if got := w.left(); got != time.Minute {

@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"legible.sh/mutex/internal/journal"
+	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/journal/disktest"
 	"legible.sh/mutex/internal/lease"
 	"legible.sh/mutex/internal/testlog"
@@ -87,6 +89,25 @@ func (w *world) tryOpen() (err error) {
 	w.options.Disk = w.disk
 	w.file, w.boot, err = journal.Open(dir, w.options)
 	return err
+}
+
+// hungSync is the sync of an append in which the disk hangs.
+type hungSync struct {
+	armed          atomic.Bool // the next one is it
+	reached, letGo chan struct{}
+}
+
+// syncThatHangs must be asked for before the journal is opened.
+func (w *world) syncThatHangs() *hungSync {
+	h := &hungSync{reached: make(chan struct{}), letGo: make(chan struct{})}
+	w.disk.Fail = func(op disk.Op, _ string) error {
+		if op == disk.AppendSync && h.armed.CompareAndSwap(true, false) {
+			close(h.reached)
+			<-h.letGo
+		}
+		return nil
+	}
+	return h
 }
 
 // real opens a journal in a real directory.

@@ -1,10 +1,8 @@
 package journal_test
 
 import (
-	"sync/atomic"
 	"testing"
 
-	"legible.sh/mutex/internal/journal/disk"
 	"legible.sh/mutex/internal/lease"
 )
 
@@ -12,15 +10,7 @@ import (
 // any more: its capacity would not be said again, and a restart would find as many holders, and room for one.
 func TestRecallAfterARetirementOnItsWay(t *testing.T) {
 	w := newWorld(t)
-	var slow atomic.Bool
-	reached, goOn := make(chan struct{}), make(chan struct{})
-	w.disk.Fail = func(op disk.Op, _ string) error {
-		if op == disk.AppendSync && slow.CompareAndSwap(true, false) {
-			close(reached)
-			<-goOn
-		}
-		return nil
-	}
+	hung := w.syncThatHangs()
 	w.open()
 	p := w.topic("x")
 	take := func(n int) lease.Command {
@@ -31,20 +21,20 @@ func TestRecallAfterARetirementOnItsWay(t *testing.T) {
 	p.must(take(1))
 	p.must(lease.Command{Op: lease.Release, Token: token(1)})
 
-	slow.Store(true)
+	hung.armed.Store(true)
 	other, done := w.topic("other"), make(chan struct{})
 	go func() {
 		defer close(done)
 		other.acquire(9)
 	}()
-	<-reached
+	<-hung.reached
 	fence := p.state.Fence()
 	w.file.Floor("x", fence)
 	p.state = lease.New(fence, keep) // as an actor that is made anew
 	for _, e := range w.file.Recall("x", w.clock.now()) {
 		p.state.Apply(&e)
 	}
-	close(goOn)
+	close(hung.letGo)
 	<-done
 	p.must(take(2))
 	p.must(take(3))
