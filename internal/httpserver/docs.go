@@ -28,7 +28,7 @@ func (s *Server) GetHelp(w http.ResponseWriter, r *http.Request) {
 
 // GetReadme serves the README.
 func (s *Server) GetReadme(w http.ResponseWriter, _ *http.Request) {
-	s.text(w, typeMarkdown, readme)
+	s.text(w, typeMarkdown, s.readme)
 }
 
 // GetLlms serves the map for language models.

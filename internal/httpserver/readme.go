@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	mutex "legible.sh/mutex"
 )
@@ -13,13 +14,9 @@ import (
 // The README is read here by those who have nothing else, so what it leads to is served as well. That is no part of the
 // contract, and stands where no topic can be: a topic may be named docs.
 
-// documents are the texts behind the README's links, by their paths in the repository, and readme is itself.
-var (
-	documents = readDocuments()
-	readme    = relink("README.md", mutex.Readme)
-)
-
-func readDocuments() map[string][]byte {
+// documents gives the texts behind the README's links, by their paths in the repository. They are not read before a
+// server asks: most runs of this program are of a command that has no use for them.
+var documents = sync.OnceValue(func() map[string][]byte {
 	texts := make(map[string][]byte)
 	read := func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -32,10 +29,11 @@ func readDocuments() map[string][]byte {
 		panic(err) // they are part of the binary
 	}
 	return texts
-}
+})
 
 func (s *Server) mountDocs() {
-	for name, text := range documents {
+	s.readme = relink("README.md", mutex.Readme)
+	for name, text := range documents() {
 		text, at := relink(name, text), served(name)
 		s.mux.HandleFunc("GET /"+at, func(w http.ResponseWriter, _ *http.Request) { s.text(w, typeMarkdown, text) })
 	}
@@ -46,7 +44,7 @@ func served(name string) string {
 	switch {
 	case name == "README.md", name == "openapi.yaml":
 		return name
-	case documents[name] != nil:
+	case documents()[name] != nil:
 		return "-/docs/" + path.Base(name)
 	}
 	return ""

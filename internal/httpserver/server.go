@@ -67,6 +67,7 @@ type Server struct {
 	origins  *http.CrossOriginProtection
 	cors     map[string]bool
 	mux      *http.ServeMux
+	readme   []byte          // with links to where its files are served
 	closed   map[string]bool // patterns that only refuse; see closeOwned
 
 	sessions sessions // of the pages
