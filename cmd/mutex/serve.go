@@ -23,7 +23,8 @@ func serve() *cobra.Command {
 		Long: `serve runs a server until TERM or INT, which end it in order: who waits is told to ask again, watchers get a
 last event, what is stored is synced, and it exits 0.
 
-Every setting is a flag and a variable; the flag wins. Durations are seconds or have a unit: 60, 0.5, 20m.`,
+Every setting is a flag and a variable; the flag wins. Durations are seconds or have a unit: 60, 0.5, 20m. It runs on
+one thread more than there are processors, or on as many as GOMAXPROCS says.`,
 		Example: `  mutex serve                                         on 127.0.0.1:4185, in memory
   mutex serve --data-dir /var/lib/mutex               leases and fences outlive a restart
   mutex serve --listen unix:/run/mutex.sock           for one machine
